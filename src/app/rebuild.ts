@@ -158,10 +158,10 @@ async function rebuilt({ sql, store }: Opened, projection: Projection) {
 }
 
 /** Retries parked entities, and returns the number that stay parked. */
-async function retryAll({ sql }: Opened): Promise<number> {
+async function retryAll({ sql, store }: Opened): Promise<number> {
   let left = 0;
   for (const projection of wanted) {
-    const { released, parked } = await retryParked(sql, await definitionOf(projection));
+    const { released, parked } = await retryParked(sql, store, await definitionOf(projection));
     if (options.json) say(JSON.stringify({ projection: projection.name, released, parked }));
     else {
       say(`${projection.name}: ${released.length} released, ${parked.length} still parked.`);

@@ -10,7 +10,8 @@ import { deterministicId } from '../../src/kernel/ids.js';
 
 type Opened = Event<'AccountOpened', { account: string; openedAt?: string }>;
 type Moved = Event<'MoneyMoved', { account: string; cents: number }>;
-type AccountEvent = Opened | Moved;
+type Purged = Event<'AccountPurged', { account: string }>;
+type AccountEvent = Opened | Moved | Purged;
 
 const tables = `
   create table account (account text primary key, cents bigint not null check (cents >= 0), opened_at timestamptz not null);
@@ -28,7 +29,7 @@ export function accounts(name = 'accounts', { version = 1, ddl = tables } = {}):
     name,
     version,
     categories: ['account'],
-    codec: { AccountOpened: [], MoneyMoved: [] },
+    codec: { AccountOpened: [], MoneyMoved: [], AccountPurged: [] },
     ddl: pathToFileURL(file),
     indexesLast: true,
     on: {
@@ -37,6 +38,10 @@ export function accounts(name = 'accounts', { version = 1, ddl = tables } = {}):
       MoneyMoved: ({ data, position }, sql) => [
         sql`update account set cents = cents + ${data.cents * version} where account = ${data.account}`,
         insertInto('movement', { position: String(position), account: data.account, cents: data.cents }),
+      ],
+      AccountPurged: ({ data }, sql) => [
+        sql`delete from movement where account = ${data.account}`,
+        sql`delete from account where account = ${data.account}`,
       ],
     },
   });
@@ -48,6 +53,8 @@ export const opened = (account: string, openedAt?: string): Opened => ({
 });
 
 export const moved = (account: string, cents: number): Moved => ({ type: 'MoneyMoved', data: { account, cents } });
+
+export const purged = (account: string): Purged => ({ type: 'AccountPurged', data: { account } });
 
 const CAUSE = { actor: 'user:ann', credential: 'session-token', correlationId: 'request', causationId: 'request' } as const;
 

@@ -206,6 +206,12 @@ export async function lastEvent(store: EventStore, stream: string, upTo?: number
   return undefined;
 }
 
+/** The event of a stream with this revision; undefined if its bounds no longer keep it. */
+export async function eventAt(store: EventStore, stream: string, revision: number): Promise<StoredEvent | undefined> {
+  for await (const [event] of store.read(stream, { from: revision, limit: 1 })) if (event?.revision === revision) return event;
+  return undefined;
+}
+
 /** The category of a stream: `conversation` for `conversation-6f…`. */
 export const categoryOf = (stream: string): string => {
   const dash = stream.indexOf('-');

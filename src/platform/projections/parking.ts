@@ -1,12 +1,13 @@
 import type { Sql, TransactionSql } from 'postgres';
-import { insertInto, type RowChange } from '../../../projections/projection.js';
-import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
-import { describeFault, keep, revive } from '../supervision/kept-event.js';
+import { insertInto, type RowChange, type Statement } from '../../../projections/projection.js';
+import { eventAt, type EventStore, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { isPurge } from '../../kernel/event-sourcing/purge-events.js';
+import { describeFault } from '../supervision/described-fault.js';
 import { isOutage } from '../supervision/outage.js';
 import { type Definition, DefinitionChanged } from './definition.js';
 import { changesOf } from './changes.js';
 import { sendOneByOne } from './change-batch.js';
-import { enter, readCheckpoint, takeOver } from './schema.js';
+import { enter, keepPlacesOfHeld, readCheckpoint, takeOver } from './schema.js';
 
 /** Maximum number of held events of parked entities. With more, the projection has a bug and stops instead of copying the log. */
 export const HELD_EVENTS_MAX = 10_000;
@@ -24,9 +25,9 @@ export type Parked = Readonly<{ entity: string; position: string; error: string;
 export const park = (entity: string, event: StoredEvent, fault: unknown): RowChange =>
   insertInto('parked', { entity, position: String(event.position), error: describeFault(fault) });
 
-/** Holds an event until its entity is released. */
+/** Holds an event until its entity is released. Its text is only in the log, so that a purge reaches it. */
 export const hold = (entity: string, event: StoredEvent): RowChange =>
-  insertInto('held', { position: String(event.position), entity, event: keep(event) });
+  insertInto('held', { position: String(event.position), entity, stream: event.stream, revision: event.revision });
 
 export const parkedIn = (sql: Sql, schema: string): Promise<Parked[]> => sql<Parked[]>`
   select entity, position::text, error, since,
@@ -34,11 +35,12 @@ export const parkedIn = (sql: Sql, schema: string): Promise<Parked[]> => sql<Par
   from ${sql(schema)}.parked order by parked.position`;
 
 /**
- * Retries the held events of one or all parked entities, in order. An entity is released after its last held event was applied.
- * Events that were applied before the next failure stay applied.
+ * Retries the held events of one or all parked entities, in order. Purged ones are skipped. An entity is released after its last
+ * held event was applied. Events that were applied before the next failure stay applied.
  */
 export async function retryParked(
   sql: Sql,
+  store: EventStore,
   definition: Definition,
   only?: string,
 ): Promise<{ released: string[]; parked: Parked[] }> {
@@ -46,33 +48,44 @@ export async function retryParked(
   const checkpoint = await readCheckpoint(sql, schema);
   if (!checkpoint) return { released: [], parked: [] };
   if (checkpoint.fingerprint !== definition.fingerprint) throw new DefinitionChanged(definition.projection.name);
+  await keepPlacesOfHeld(sql, schema);
   const released: string[] = [];
   for (const { entity } of await parkedIn(sql, schema)) {
     if (only !== undefined && entity !== only) continue;
     const isFree = await sql.begin(async (tx) => {
       await takeOver(tx, definition, schema);
       await enter(tx, schema);
-      return retryEntity(tx, definition, entity);
+      return retryEntity(tx, store, definition, entity);
     });
     if (isFree) released.push(entity);
   }
   return { released, parked: await parkedIn(sql, schema) };
 }
 
-async function retryEntity(tx: TransactionSql, definition: Definition, entity: string): Promise<boolean> {
-  const rows = await tx<{ event: string }[]>`select event from held where entity = ${entity} order by position`;
-  for (const row of rows) {
-    const event = revive(row.event);
-    const fault = await tryEvent(tx, definition, event);
+async function retryEntity(tx: TransactionSql, store: EventStore, definition: Definition, entity: string): Promise<boolean> {
+  const rows = await tx<{ position: string; stream: string; revision: number }[]>`
+    select position::text, stream, revision from held where entity = ${entity} order by held.position`;
+  for (const { position, stream, revision } of rows) {
+    const event = await eventAt(store, stream, revision);
+    const fault = event && (await tryEvent(tx, definition, event));
     if (fault !== undefined) {
-      await tx`update parked set position = ${String(event.position)}, error = ${describeFault(fault)} where entity = ${entity}`;
+      await tx`update parked set position = ${position}, error = ${describeFault(fault)} where entity = ${entity}`;
       return false;
     }
-    await tx`delete from held where position = ${String(event.position)}`;
+    await tx`delete from held where position = ${position}`;
   }
   await tx`delete from parked where entity = ${entity}`;
   return true;
 }
+
+/**
+ * Whether an event releases its parked entity: after a purge of the whole entity, its earlier events do not count any more, and
+ * its rows must not stay. A rebuild reads the log without them.
+ */
+export const releases = (entity: string, { stream, type }: StoredEvent): boolean => entity === stream && isPurge(type);
+
+/** Releases an entity, without its held events. */
+export const release = (tx: TransactionSql, entity: string): Statement => tx`delete from parked where entity = ${entity}`;
 
 /** Applies one event alone and returns the error; undefined on success. */
 export async function tryEvent(tx: TransactionSql, definition: Definition, event: StoredEvent): Promise<unknown> {

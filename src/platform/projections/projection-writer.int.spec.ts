@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { accounts, moved, opened } from '../../../test/support/accounts.js';
+import { accounts, moved, opened, purged } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { EventsForTests, projecting } from '../../../test/support/projecting.js';
@@ -87,6 +87,34 @@ describe('a projection', () => {
     await read.given('account-a', [moved('a', 1), moved('a', -100), moved('a', 2)]);
     expect(await balances()).toEqual([['a', 1]]);
     expect(await movements()).toEqual(['a 1']);
+  });
+
+  it.each([
+    ['the tables refuse', [moved('a', -100)], {}],
+    ['it cannot decode', [moved('a', 1)], { version: 9 }],
+  ])(
+    'removes the rows of a parked entity when it is purged, although an event that %s came before',
+    async (_what, events, how) => {
+      await read.given('account-a', [opened('a'), moved('a', 5)]);
+      await read.given('account-a', events, how);
+      await read.given('account-a', [moved('a', 1)]);
+      await read.given('account-b', [opened('b'), moved('b', 3)]);
+      expect(await read.parked()).toMatchObject([{ entity: 'account-a', held: 2 }]);
+      await read.given('account-a', [purged('a'), opened('a')]);
+      expect(await read.parked()).toEqual([]);
+      expect(await balances()).toEqual([
+        ['a', 0],
+        ['b', 3],
+      ]);
+      expect(await movements()).toEqual(['b 3']);
+      await read.expectSameAfterRebuild(({ stream, revision }) => stream !== 'account-a' || revision >= 4);
+    },
+  );
+
+  it('parks an entity again when its purge cannot be applied', async () => {
+    await read.given('account-a', [opened('a'), moved('a', -100), moved('a', 1)]);
+    await read.given('account-a', [purged('a\0')]);
+    expect(await read.parked()).toMatchObject([{ entity: 'account-a', held: 1 }]);
   });
 
   it.each([

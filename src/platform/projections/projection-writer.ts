@@ -6,8 +6,8 @@ import { isOutage } from '../supervision/outage.js';
 import { changesOf, concerns, entityOf } from './changes.js';
 import type { Definition } from './definition.js';
 import { type ChangeBatch, sendOneByOne } from './change-batch.js';
-import { HELD_EVENTS_MAX, hold, park, TooManyHeld, tryEvent } from './parking.js';
-import { type Checkpoint, enter, takeOver } from './schema.js';
+import { HELD_EVENTS_MAX, hold, park, release, releases, TooManyHeld, tryEvent } from './parking.js';
+import { type Checkpoint, enter, keepPlacesOfHeld, takeOver } from './schema.js';
 import { type CheckpointMove, FencedOut, moveCheckpoints, type Portion, writeTogether } from './shared-transaction.js';
 
 /** The event with which an entity was parked, and why. */
@@ -49,6 +49,7 @@ export class ProjectionWriter {
     onParked: (parking: Parking) => void = () => undefined,
   ): Promise<ProjectionWriter> {
     const { position, epoch, eventAt }: Checkpoint = await takeOver(sql, definition, schema);
+    await keepPlacesOfHeld(sql, schema);
     const parked = await sql<{ entity: string }[]>`select entity from ${sql(schema)}.parked`;
     const [count] = await sql<{ held: number }[]>`select count(*)::integer as held from ${sql(schema)}.held`;
     const entities = new Map(parked.map(({ entity }) => [entity, undefined]));
@@ -144,6 +145,10 @@ export class ProjectionWriter {
     let held = 0;
     for (const event of events) {
       const entity = entityOf(this.definition, event);
+      if (parked.has(entity) && releases(entity, event)) {
+        batch.add(release(tx, entity));
+        parked.delete(entity);
+      }
       if (!parked.has(entity)) {
         const changes = this.changesOrFault(event, tx, decodes);
         if ('fault' in changes) {
@@ -176,6 +181,10 @@ export class ProjectionWriter {
       let count = 0;
       for (const event of events) {
         const entity = entityOf(this.definition, event);
+        if (parked.has(entity) && releases(entity, event)) {
+          await release(tx, entity);
+          parked.delete(entity);
+        }
         if (!parked.has(entity)) {
           const fault = await tryEvent(tx, this.definition, event);
           if (fault === undefined) continue;

@@ -141,13 +141,43 @@ describe('the projector', () => {
     expect(logged).toMatchObject([{ level: 'error', stream: 'account-a', revision: 1, type: 'MoneyMoved', err: { message } }]);
 
     const definition = await definitionOf(accounts());
-    expect((await retryParked(database.sql, definition)).released).toEqual([]);
+    expect((await retryParked(database.sql, store, definition)).released).toEqual([]);
     await database.sql`alter table accounts.account drop constraint account_cents_check`;
-    expect(await retryParked(database.sql, definition, 'account-a')).toEqual({ released: ['account-a'], parked: [] });
+    expect(await retryParked(database.sql, store, definition, 'account-a')).toEqual({ released: ['account-a'], parked: [] });
     expect(await cents('a')).toBe(-4);
 
     await elsewhere().reached(['accounts'], await append(store, 'account-a', moved('a', 10)));
     expect(await cents('a')).toBe(6);
+  });
+
+  it('keeps no copy of held events, and a retry skips those that were purged meanwhile', async () => {
+    await start();
+    await append(store, 'account-a', opened('a'), moved('a', -123456), moved('a', 1));
+    await elsewhere().reached(['accounts'], await append(store, 'account-b', opened('b')));
+    const kept = await database.sql<{ text: string }[]>`select held::text as text from accounts.held`;
+    expect(kept.filter(({ text }) => text.includes('123456'))).toEqual([]);
+    expect(kept).toHaveLength(2);
+    await store.setRetention('account-a', { truncateBefore: 2 });
+    const definition = await definitionOf(accounts());
+    expect(await retryParked(database.sql, store, definition)).toEqual({ released: ['account-a'], parked: [] });
+    expect(await cents('a')).toBe(1);
+  });
+
+  it('retries events that an earlier version of the program held as copies', async () => {
+    const first = await start();
+    await append(store, 'account-a', opened('a'), moved('a', -5), moved('a', 6));
+    await elsewhere().reached(['accounts'], await append(store, 'account-b', opened('b')));
+    await first.stop();
+    await database.sql`alter table accounts.held add column event text`;
+    for (const revision of [1, 2]) {
+      const event = JSON.stringify({ stream: 'account-a', revision, data: '{"name":"\\u0000"}' });
+      await database.sql`update accounts.held set event = ${event} where revision = ${revision}`;
+    }
+    await database.sql`alter table accounts.held drop column stream, drop column revision`;
+    await database.sql`alter table accounts.account drop constraint account_cents_check`;
+    const definition = await definitionOf(accounts());
+    expect(await retryParked(database.sql, store, definition)).toEqual({ released: ['account-a'], parked: [] });
+    expect(await cents('a')).toBe(1);
   });
 
   it('does not write rows of another version of the projection, and reports the rebuild command', async () => {

@@ -35,7 +35,8 @@ const BOOK_KEEPING = `
   create table held (
     position bigint primary key,
     entity   text not null references parked on delete cascade,
-    event    text not null
+    stream   text not null,
+    revision integer not null
   );
   create index held_by_entity on held (entity, position);
 `;
@@ -52,6 +53,27 @@ export async function createSchema(sql: Sql, { ddl, fingerprint }: Definition, s
     await tx.unsafe(BOOK_KEEPING);
     await tx.unsafe(ddl);
     await tx`insert into checkpoint (position, epoch, fingerprint) values (${String(LOG_START)}, 0, ${fingerprint})`;
+  });
+}
+
+async function holdsCopies(sql: Sql | TransactionSql, schema: string): Promise<boolean> {
+  const [column] = await sql`
+    select 1 from information_schema.columns where table_schema = ${schema} and table_name = 'held' and column_name = 'event'`;
+  return column !== undefined;
+}
+
+/** Earlier versions of the program kept a copy of each held event. */
+export async function keepPlacesOfHeld(sql: Sql, schema: string): Promise<void> {
+  if (!(await holdsCopies(sql, schema))) return;
+  await sql.begin(async (tx) => {
+    await enter(tx, schema);
+    await tx`lock table held`;
+    if (!(await holdsCopies(tx, schema))) return;
+    await tx.unsafe(`
+      alter table held add column stream text, add column revision integer;
+      update held set stream = event::json ->> 'stream', revision = (event::json ->> 'revision')::integer;
+      alter table held alter column stream set not null, alter column revision set not null, drop column event;
+    `);
   });
 }
 

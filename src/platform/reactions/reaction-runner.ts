@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Logger } from 'pino';
 import { decode } from '../../kernel/event-sourcing/codec.js';
-import { type EventStore, LOG_START, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { eventAt, type EventStore, LOG_START, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import type { Timing } from '../../kernel/timing.js';
 import { filterOf } from '../../../projections/projection.js';
@@ -200,17 +200,18 @@ export class ReactionRunner {
     }
   }
 
-  /** Retries the parked events of a stream in order, up to the first that fails again. */
+  /** Retries the parked events of a stream in order, up to the first that fails again. Purged ones are skipped. */
   private async retryStream(stream: string, { epoch, signal }: Tenure): Promise<void> {
     try {
-      for (let event = await this.table.firstParked(stream); event; event = await this.table.firstParked(stream)) {
+      for (let parked = await this.table.firstParked(stream); parked; parked = await this.table.firstParked(stream)) {
+        const event = await eventAt(this.dependencies.store, stream, parked.revision);
         try {
-          await this.handle(event, signal);
+          if (event) await this.handle(event, signal);
         } catch (error) {
-          if (!signal.aborted) await this.table.parkAgain(event, error, epoch);
+          if (event && !signal.aborted) await this.table.parkAgain(event, error, epoch);
           return;
         }
-        await this.table.free(event, epoch);
+        await this.table.free(parked, epoch);
       }
       this.parkedStreams.delete(stream);
     } catch (error) {

@@ -1,6 +1,6 @@
-import type { PendingQuery, Row, Sql } from 'postgres';
+import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres';
 import type { EventStore, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
-import { describeFault, keep, revive } from '../supervision/kept-event.js';
+import { describeFault } from '../supervision/described-fault.js';
 
 export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
 
@@ -15,7 +15,10 @@ class ReactionFencedOut extends Error {
   }
 }
 
-/** Creates the tables of all reactions. Several processes may do so concurrently. */
+/** A parked event. Its text is only in the log, so that a purge reaches it. */
+export type ParkedEvent = Pick<StoredEvent, 'stream' | 'revision' | 'position'>;
+
+/** Creates the tables of all reactions, and changes those of earlier versions. Several processes may do so concurrently. */
 export async function createReactionTables(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended('verbatim:reaction-tables', 0))`;
@@ -35,11 +38,24 @@ export async function createReactionTables(sql: Sql): Promise<void> {
         error    text not null,
         since    timestamptz not null default now(),
         retry    boolean not null default false,
-        event    text not null,
+        revision integer not null,
         primary key (reaction, position)
       );
     `);
+    await keepRevisions(tx);
   });
+}
+
+/** Earlier versions of the program kept a copy of each parked event. */
+async function keepRevisions(tx: TransactionSql): Promise<void> {
+  const [copies] = await tx`
+    select 1 from information_schema.columns where table_schema = 'reactions' and table_name = 'parked' and column_name = 'event'`;
+  if (!copies) return;
+  await tx.unsafe(`
+    alter table reactions.parked add column revision integer;
+    update reactions.parked set revision = (event::json ->> 'revision')::integer;
+    alter table reactions.parked alter column revision set not null, drop column event;
+  `);
 }
 
 /**
@@ -120,10 +136,11 @@ export class ReactionTable {
   }
 
   /** The first parked event of a stream. */
-  async firstParked(stream: string): Promise<StoredEvent | undefined> {
-    const [row] = await this.sql<{ event: string }[]>`
-      select event from reactions.parked where reaction = ${this.reaction} and stream = ${stream} order by position limit 1`;
-    return row && revive(row.event);
+  async firstParked(stream: string): Promise<ParkedEvent | undefined> {
+    const [row] = await this.sql<{ revision: number; position: string }[]>`
+      select revision, position::text from reactions.parked
+      where reaction = ${this.reaction} and stream = ${stream} order by parked.position limit 1`;
+    return row && { stream, revision: row.revision, position: BigInt(row.position) };
   }
 
   /** Keeps an event parked that failed again, with the later events of its stream. @throws ReactionFencedOut */
@@ -133,7 +150,7 @@ export class ReactionTable {
   }
 
   /** @throws ReactionFencedOut */
-  async free(event: StoredEvent, epoch: bigint): Promise<void> {
+  async free(event: ParkedEvent, epoch: bigint): Promise<void> {
     const { count } = await this.sql`
       with tenure as (${this.tenure(epoch)})
       delete from reactions.parked where reaction = ${this.reaction} and position = ${String(event.position)}
@@ -142,10 +159,10 @@ export class ReactionTable {
   }
 
   private async insert(event: StoredEvent, fault: unknown, epoch: bigint, onConflict: PendingQuery<Row[]>): Promise<void> {
-    const { position, stream, type } = event;
+    const { position, stream, revision, type } = event;
     const { count } = await this.sql`
-      insert into reactions.parked (reaction, position, stream, type, error, event)
-      select ${this.reaction}, ${String(position)}::bigint, ${stream}, ${type}, ${describeFault(fault)}, ${keep(event)}
+      insert into reactions.parked (reaction, position, stream, revision, type, error)
+      select ${this.reaction}, ${String(position)}::bigint, ${stream}, ${revision}::integer, ${type}, ${describeFault(fault)}
       from (${this.tenure(epoch)}) as tenure
       on conflict (reaction, position) ${onConflict}`;
     if (count !== 1) throw new ReactionFencedOut(this.reaction);

@@ -225,6 +225,42 @@ describe('a reaction', () => {
     await eventually(async () => (await parkedEvents()).length === 0);
   });
 
+  it('keeps no copy of a parked event, and a retry skips events that were purged meanwhile', async () => {
+    let isUnlucky = true;
+    await append(store, 'bell-a', rang(123456), rang(2), rang(3));
+    start(async (event) => {
+      if (isUnlucky) throw new Error('unlucky');
+      await listen(event);
+    });
+    await eventually(async () => (await parkedEvents()).length === 3);
+    const kept = await database.sql<{ text: string }[]>`select parked::text as text from reactions.parked`;
+    expect(kept.filter(({ text }) => text.includes('123456'))).toEqual([]);
+    await store.setRetention('bell-a', { truncateBefore: 2 });
+    isUnlucky = false;
+    await askToRetry(database.sql, 'answer-door');
+    await eventually(async () => (await parkedEvents()).length === 0);
+    expect(heard).toEqual(['bell-a 3']);
+  });
+
+  it('retries events that an earlier version of the program parked as copies', async () => {
+    await append(store, 'bell-a', rang(1), rang(2));
+    const first = start(() => Promise.reject(new Error('unlucky')));
+    await eventually(async () => (await parkedEvents()).length === 2);
+    await first.stop();
+    await database.sql`alter table reactions.parked add column event text`;
+    for (const revision of [0, 1]) {
+      const event = JSON.stringify({ stream: 'bell-a', revision, data: '{"name":"\\u0000"}' });
+      await database.sql`update reactions.parked set event = ${event} where revision = ${revision}`;
+    }
+    await database.sql`alter table reactions.parked drop column revision`;
+    start();
+    await eventually(async () => {
+      await askToRetry(database.sql, 'answer-door');
+      return (await parkedEvents()).length === 0;
+    });
+    expect(heard).toEqual(['bell-a 1', 'bell-a 2']);
+  });
+
   it('parks and frees nothing after another process has taken over, also if it has not noticed yet', async () => {
     const takeOver = () => database.sql`update reactions.reaction_checkpoint set epoch = epoch + 1`;
     let tries = 0;

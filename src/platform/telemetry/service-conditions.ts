@@ -9,7 +9,7 @@ import {
   type ReadinessCheck,
 } from '../../kernel/conditions.js';
 import { type EventStore, LOG_ENDS_EARLIER, LOG_START } from '../../kernel/event-sourcing/event-store.js';
-import { describeFault } from '../supervision/kept-event.js';
+import { describeFault } from '../supervision/described-fault.js';
 import type { FollowerStatus } from '../supervision/follower-status.js';
 import { reactionStatuses } from '../reactions/reaction-statuses.js';
 import { type ProjectionStatus, projectionStatuses } from '../projections/projection-statuses.js';

@@ -1,13 +1,3 @@
-import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
-
-/** A parked or held event as text. JSON escapes characters that a text column would reject. */
-export const keep = (event: StoredEvent): string => JSON.stringify({ ...event, position: String(event.position) });
-
-export function revive(text: string): StoredEvent {
-  const { position, at, ...rest } = JSON.parse(text) as Omit<StoredEvent, 'position' | 'at'> & { position: string; at: string };
-  return { ...rest, position: BigInt(position), at: new Date(at) };
-}
-
 const REASONS_MAX = 3;
 const CHARACTERS_MAX = 2_000;
 
