@@ -12,8 +12,6 @@ const START_MS_MAX = 30_000;
 const TEXT_MS_MAX = 5_000;
 /** Maximum elapsed time. A text that has not used its CPU time by then is not refused; its sender gets YamlBusy. */
 const BUSY_MS_MAX = 60_000;
-const MEMORY_MEGABYTES_MAX = 128;
-const NESTING_MAX = 50;
 const PROBLEM_CHARACTERS_MAX = 300;
 
 export const ANCHORS_REFUSED = 'YAML anchors/aliases are not allowed';
@@ -25,8 +23,8 @@ export const DOCUMENTS_REFUSED = 'The text must hold one YAML document';
  * function refer to helpers of the bundle, which a thread does not have.
  */
 const PROGRAM = `
-const { parentPort, workerData: { text, texts, nestingMax, yaml } } = require('node:worker_threads');
-const { parseEvents, constructFromEvents, CORE_SCHEMA, EVENT_ID } = require(yaml);
+const { parentPort, workerData: { text, texts, nestingMax, aliasesMax, yaml } } = require('node:worker_threads');
+const { load, parseEvents, constructFromEvents, CORE_SCHEMA, EVENT_ID } = require(yaml);
 parentPort.postMessage({ thread: ${OWN_THREAD} });
 function refusal(events) {
   let documents = 0;
@@ -42,10 +40,14 @@ function refusal(events) {
   }
   return documents > 1 ? texts.documents : undefined;
 }
-try {
+function read() {
+  if (aliasesMax > 0) return { value: load(text, { maxDepth: nestingMax, maxAliases: aliasesMax }) };
   const events = parseEvents(text, { maxDepth: nestingMax });
   const refused = refusal(events);
-  parentPort.postMessage(refused === undefined ? { value: constructFromEvents(events, { source: text, schema: CORE_SCHEMA })[0] } : { refused });
+  return refused === undefined ? { value: constructFromEvents(events, { source: text, schema: CORE_SCHEMA })[0] } : { refused };
+}
+try {
+  parentPort.postMessage(read());
 } catch (error) {
   parentPort.postMessage({ refused: 'Invalid YAML: ' + String(error.message).split('\\n', 1)[0] });
 }
@@ -57,6 +59,10 @@ type Ready = Readonly<{ thread: string }>;
 /** The maximum CPU time and elapsed time of a text. */
 export type YamlDeadlines = Readonly<{ textMs: number; busyMs: number }>;
 
+/** What a text may contain, and the memory for reading it. With `aliasesMax` 0, tags and directives are refused too. */
+export type YamlBounds = Readonly<{ nestingMax: number; aliasesMax: number; memoryMegabytesMax: number }>;
+const PLAIN: YamlBounds = { nestingMax: 50, aliasesMax: 0, memoryMegabytesMax: 128 };
+
 /** Parses YAML in threads that are stopped at their deadline, so that no text blocks other work. */
 export class YamlThreads extends YamlDocuments {
   private readonly waiting: (() => void)[] = [];
@@ -65,6 +71,7 @@ export class YamlThreads extends YamlDocuments {
   constructor(
     private readonly deadlines: YamlDeadlines = { textMs: TEXT_MS_MAX, busyMs: BUSY_MS_MAX },
     private readonly timeOf: (thread: string) => number | undefined = threadTimeMs,
+    private readonly bounds: YamlBounds = PLAIN,
   ) {
     super();
   }
@@ -87,8 +94,10 @@ export class YamlThreads extends YamlDocuments {
 
   private async ask(text: string): Promise<Reply> {
     const texts = { anchors: ANCHORS_REFUSED, tags: TAGS_REFUSED, documents: DOCUMENTS_REFUSED };
-    const workerData = { text, texts, nestingMax: NESTING_MAX, yaml: createRequire(import.meta.url).resolve('js-yaml') };
-    const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MEGABYTES_MAX };
+    const { nestingMax, aliasesMax, memoryMegabytesMax } = this.bounds;
+    const yaml = createRequire(import.meta.url).resolve('js-yaml');
+    const workerData = { text, texts, nestingMax, aliasesMax, yaml };
+    const resourceLimits = { maxOldGenerationSizeMb: memoryMegabytesMax };
     const worker = new Worker(PROGRAM, {
       eval: true,
       env: {},

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { Config } from '../../../platform/config/config.js';
+import { YamlThreads } from '../../../platform/yaml/yaml-threads.js';
 import { ParseSpecController, SpecLimits } from './parse-spec.http.js';
+import { SPEC_DEADLINES, SPEC_YAML, SpecDocuments } from './spec-document.js';
 import { ApiTool } from './api-tool.js';
 
 const TOOL_KINDS = [ApiTool];
@@ -10,6 +12,7 @@ const TOOL_KINDS = [ApiTool];
   controllers: [ParseSpecController],
   providers: [
     ...TOOL_KINDS,
+    { provide: SpecDocuments, useFactory: () => new SpecDocuments(new YamlThreads(SPEC_DEADLINES, undefined, SPEC_YAML)) },
     {
       provide: SpecLimits,
       inject: [Config],

@@ -5,6 +5,7 @@ import type { SignedInUser } from '../../identity/caller.js';
 import { CurrentUser } from '../../identity/identity.http.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { parseSpec } from './spec-actions.js';
+import { SpecDocuments } from './spec-document.js';
 import { refuseIncompleteForm } from '../../../kernel/incomplete-form.js';
 import { DocumentedBodies } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
@@ -41,7 +42,10 @@ const BODIES = {
 @ApiTags('Tools')
 @Controller('api')
 export class ParseSpecController {
-  constructor(private readonly limits: SpecLimits) {}
+  constructor(
+    private readonly limits: SpecLimits,
+    private readonly documents: SpecDocuments,
+  ) {}
 
   @Access({ for: 'user', action: 'describe', of: 'tools', scopes: ['tools:write'] })
   @Post('parse_spec')
@@ -50,7 +54,7 @@ export class ParseSpecController {
   @DocumentedBodies(BODIES)
   async parse(@CurrentUser() _user: SignedInUser, @Req() request: UploadRequest, @Body() body: unknown) {
     const text = request.isMultipart() ? await this.uploaded(request).catch(refuseIncompleteForm) : this.inBody(body);
-    return { success: true, ...parseSpec(text) };
+    return { success: true, ...parseSpec(await this.documents.read(text)) };
   }
 
   private async uploaded(request: UploadRequest): Promise<string> {

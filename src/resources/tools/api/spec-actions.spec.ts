@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { Rejection } from '../../../kernel/rejection.js';
 import { definitionOf } from './api-action.policy.js';
 import { apiActions } from './api-config.policy.js';
+import { YamlBusy } from '../../../platform/yaml/yaml-documents.port.js';
+import { YamlThreads } from '../../../platform/yaml/yaml-threads.js';
 import { parseSpec, SPEC_ACTIONS_MAX } from './spec-actions.js';
+import { type Json, SPEC_DEADLINES, SPEC_YAML, SpecDocuments } from './spec-document.js';
 import { SCHEMA_DEPTH_MAX, SCHEMAS_MAX } from './spec-schemas.js';
 
 const OPENAPI = `
@@ -63,7 +66,7 @@ components:
     Owner: { type: object, required: [name], properties: { name: { type: string }, pets: { type: array, items: { $ref: "#/components/schemas/Pet" } } } }
 `;
 
-const SWAGGER = JSON.stringify({
+const SWAGGER = {
   swagger: '2.0',
   info: { title: 'Old', version: '1' },
   host: 'old.example',
@@ -89,10 +92,13 @@ const SWAGGER = JSON.stringify({
   definitions: {
     Item: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, size: { type: 'number' } } },
   },
-});
+};
+
+const documents = new SpecDocuments(new YamlThreads(SPEC_DEADLINES, undefined, SPEC_YAML));
+const openApi = parseSpec(await documents.read(OPENAPI));
 
 describe('an API description in OpenAPI 3', () => {
-  const { metadata, actions } = parseSpec(OPENAPI);
+  const { metadata, actions } = openApi;
 
   it('has the metadata of the API and its address', () => {
     expect(metadata).toEqual({
@@ -200,7 +206,7 @@ describe('an API description in Swagger 2', () => {
 });
 
 describe('an API description', () => {
-  const spec = (paths: object, more: object = {}) => JSON.stringify({ openapi: '3.0.0', info: {}, paths, ...more });
+  const spec = (paths: object, more: object = {}): Json => ({ openapi: '3.0.0', info: {}, paths, ...more });
   const bodyOf = (schema: object) => ({ '/x': { post: { requestBody: { content: { 'application/json': { schema } } } } } });
 
   it.each([
@@ -214,8 +220,27 @@ describe('an API description', () => {
     'openapi: 3.0.0\nx: !!js/function "function () {}"',
     'openapi: 3.0.0\nopenapi: 3.0.0',
     `openapi: 3.0.0\nx: ${'['.repeat(200)}`,
-  ])('is refused if it is %j', (text) => {
-    expect(() => parseSpec(text)).toThrow(Rejection);
+  ])('is refused if it is %j', async (text) => {
+    await expect(documents.read(text)).rejects.toThrow(Rejection);
+  });
+
+  it('in YAML is not read in the thread of requests, and has to wait if no other thread is free', async () => {
+    const read: string[] = [];
+    const busy = new SpecDocuments({
+      read: (text) => {
+        read.push(text);
+        return Promise.reject(new YamlBusy('Too many texts.'));
+      },
+    });
+    expect(await busy.read(JSON.stringify(SWAGGER))).toEqual(SWAGGER);
+    await expect(busy.read(OPENAPI)).rejects.toMatchObject({ code: 'unavailable', message: 'Too many texts.' });
+    expect(read).toEqual([OPENAPI]);
+  });
+
+  it('in YAML may have aliases, but not ones that multiply', async () => {
+    const levels = Array.from({ length: 30 }, (_, n) => `l${n}: &l${n} [${`*l${n - 1}, `.repeat(n === 0 ? 0 : 9)}]`);
+    expect(await documents.read('openapi: 3.0.0\na: &a { b: 1 }\nc: *a\n')).toMatchObject({ c: { b: 1 } });
+    await expect(documents.read(`openapi: 3.0.0\n${levels.join('\n')}`)).rejects.toThrow(/neither JSON nor YAML: .*alias/);
   });
 
   it('is refused if its references form a loop', () => {

@@ -1,7 +1,7 @@
 import type { ParameterDefinition } from '../toolbox/tool.events.js';
 import type { ApiAction, EncodingRule, ParameterGroup } from './api-action.policy.js';
 import { bodyFormOf } from './request-body.policy.js';
-import { type Json, specDocument } from './spec-document.js';
+import type { Json } from './spec-document.js';
 import { isJsonObject } from '../../json-object.policy.js';
 import { SpecSchemas } from './spec-schemas.js';
 import { credentialParameters } from './spec-security.js';
@@ -27,8 +27,7 @@ export type ParsedSpec = Readonly<{
 type Operation = Readonly<{ path: string; method: string; operation: Json; shared: Json }>;
 
 /** Turns the operations of an API description into actions of a tool. @throws Rejection invalid-request */
-export function parseSpec(text: string): ParsedSpec {
-  const document = specDocument(text);
+export function parseSpec(document: Json): ParsedSpec {
   const schemas = new SpecSchemas(document);
   const operations = operationsOf(document, schemas);
   const names = new Set<string>();

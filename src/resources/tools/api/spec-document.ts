@@ -1,24 +1,41 @@
-import { load } from 'js-yaml';
 import { Rejection } from '../../../kernel/rejection.js';
+import type { YamlBounds, YamlDeadlines } from '../../../platform/yaml/yaml-threads.js';
+import { YamlBusy, type YamlDocuments, YamlRefused } from '../../../platform/yaml/yaml-documents.port.js';
 import { isJsonObject } from '../../json-object.policy.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-const SPEC_NESTING_MAX = 100;
 /** An alias of YAML may stand for a list of aliases, so an unlimited number could expand to a huge document. */
-const SPEC_ALIASES_MAX = 100;
+export const SPEC_YAML: YamlBounds = { nestingMax: 100, aliasesMax: 100, memoryMegabytesMax: 256 };
+/** Reading the largest description takes a few seconds. */
+export const SPEC_DEADLINES: YamlDeadlines = { textMs: 15_000, busyMs: 60_000 };
 
 const refused = (text: string) => new Rejection('invalid-request', text);
 
-/** Parses an API description in JSON or YAML. @throws Rejection invalid-request */
-export function specDocument(text: string): Json {
-  const document = /^\s*\{/.test(text) ? (asJson(text) ?? asYaml(text)) : asYaml(text);
-  if (!isJsonObject(document)) throw refused('The specification must be an object.');
-  const version = document['openapi'] ?? document['swagger'];
-  if (typeof version !== 'string' || !/^(3\.[01]|2\.0)/.test(version)) {
-    throw refused('The specification must be OpenAPI 3.0 or 3.1, or Swagger 2.0.');
+/** Reads API descriptions. */
+export class SpecDocuments {
+  constructor(private readonly yaml: YamlDocuments) {}
+
+  /** Parses a description in JSON or YAML. @throws Rejection invalid-request, unavailable */
+  async read(text: string): Promise<Json> {
+    const document = (/^\s*\{/.test(text) ? asJson(text) : undefined) ?? (await this.asYaml(text));
+    if (!isJsonObject(document)) throw refused('The specification must be an object.');
+    const version = document['openapi'] ?? document['swagger'];
+    if (typeof version !== 'string' || !/^(3\.[01]|2\.0)/.test(version)) {
+      throw refused('The specification must be OpenAPI 3.0 or 3.1, or Swagger 2.0.');
+    }
+    return document;
   }
-  return document;
+
+  private async asYaml(text: string): Promise<unknown> {
+    try {
+      return await this.yaml.read(text);
+    } catch (error) {
+      if (error instanceof YamlBusy) throw new Rejection('unavailable', error.message);
+      if (!(error instanceof YamlRefused)) throw error;
+      throw refused(`The specification is neither JSON nor YAML: ${error.message.replace('Invalid YAML: ', '')}`);
+    }
+  }
 }
 
 function asJson(text: string): unknown {
@@ -26,13 +43,5 @@ function asJson(text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
-  }
-}
-
-function asYaml(text: string): unknown {
-  try {
-    return load(text, { maxDepth: SPEC_NESTING_MAX, maxAliases: SPEC_ALIASES_MAX });
-  } catch (error) {
-    throw refused(`The specification is neither JSON nor YAML: ${(error as Error).message.split('\n', 1)[0]}`);
   }
 }
