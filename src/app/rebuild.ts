@@ -27,9 +27,11 @@ import { requireReadable } from './readable-log.js';
 const CONNECTIONS = 6;
 const OUTAGES_IN_A_ROW_MAX = 20;
 const CANCELLED_EXIT_CODE = 130;
+/** The longest restart of the embedded Postgres of a running service. */
+const RESTART_MS_MAX = 60_000;
 const REACTION = 'reaction:';
 
-type Opened = Readonly<{ sql: Sql; store: EventStore; logUse: LogUse; close: () => Promise<void> }>;
+type Opened = Readonly<{ sql: Sql; store: EventStore; logUse: LogUse; start: () => Promise<void>; close: () => Promise<void> }>;
 type Options = { verify?: true; parked?: true; json?: true };
 
 const command = new Command('rebuild')
@@ -56,15 +58,16 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 void start();
 
 async function start(): Promise<void> {
-  const opened = await open();
+  let opened: Opened | undefined;
   try {
-    await requireReadableLog(opened);
+    opened = await open();
+    await readableLog(opened);
     process.exitCode = await run(opened);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = error instanceof RebuildCancelled ? CANCELLED_EXIT_CODE : 1;
   } finally {
-    await opened.close();
+    await opened?.close();
   }
 }
 
@@ -77,10 +80,12 @@ async function open(): Promise<Opened> {
   const database = openDatabase({ url, name: 'rebuild', connections: CONNECTIONS, statementTimeoutMs: 0, settings });
   const isOwn = config.eventStore === 'postgres';
   const log = isOwn ? new PostgresEventStore({ url }) : new EventStoreDbEventStore({ connectionString: config.eventStore });
-  if (log instanceof PostgresEventStore) await log.start();
   return {
     sql: database,
     store: log,
+    start: async () => {
+      if (log instanceof PostgresEventStore) await log.start();
+    },
     logUse: logUseOf(config),
     close: async () => {
       await log.close();
@@ -90,7 +95,16 @@ async function open(): Promise<Opened> {
   };
 }
 
-async function embeddedPostgres(dataDir: string): Promise<{ url: string; stop: () => Promise<void> }> {
+type Embedded = Readonly<{ url: string; stop: () => Promise<void> }>;
+
+/** The Postgres of a running service may be restarting, and is then waited for. */
+async function embeddedPostgres(dataDir: string): Promise<Embedded> {
+  const until = systemTiming.elapsedMs() + RESTART_MS_MAX;
+  const isRestarting = (error: unknown) => error instanceof DirectoryInUse && systemTiming.elapsedMs() < until;
+  return throughOutages(systemTiming, () => ownOrShared(dataDir), tryAgain, isRestarting);
+}
+
+async function ownOrShared(dataDir: string): Promise<Embedded> {
   try {
     return await startEmbeddedPostgres({ dataDir });
   } catch (error) {
@@ -100,15 +114,15 @@ async function embeddedPostgres(dataDir: string): Promise<{ url: string; stop: (
   }
 }
 
-async function requireReadableLog({ store, logUse }: Opened): Promise<void> {
-  await throughOutages(
-    systemTiming,
-    () => requireReadable(store, logUse),
-    (error) => {
-      if (cancel.signal.aborted) throw new RebuildCancelled('The rebuild was cancelled; nothing was changed.');
-      process.stderr.write(`${(error as Error).message} Trying again.\n`);
-    },
-  );
+/** Starts the store of the log, and ensures that this program can read the log. */
+async function readableLog({ store, logUse, start }: Opened): Promise<void> {
+  await throughOutages(systemTiming, start, tryAgain);
+  await throughOutages(systemTiming, () => requireReadable(store, logUse), tryAgain);
+}
+
+function tryAgain(error: unknown): void {
+  if (cancel.signal.aborted) throw new RebuildCancelled('The rebuild was cancelled; nothing was changed.');
+  process.stderr.write(`${(error as Error).message} Trying again.\n`);
 }
 
 async function run(opened: Opened): Promise<number> {

@@ -20,6 +20,7 @@ import { compiledProgram } from '../support/compiled-program.js';
 import { fillWithConversations } from '../support/conversation-log.js';
 import { eventually } from '../support/eventually.js';
 import { type TestDatabase, testDatabase } from '../support/postgres-for-tests.js';
+import { SeverableProxy } from '../support/severable-proxy.js';
 
 const CONVERSATIONS = 4_000;
 const MINUTES = 60_000;
@@ -80,6 +81,7 @@ function rebuildIn(url: string, options: readonly string[] = []) {
       said,
       outcome: () => JSON.parse(said) as Outcome,
     })),
+    said: () => said,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
   };
 }
@@ -148,6 +150,23 @@ describe('A rebuild as a process', () => {
       expect(different.said).toContain(`first in turn at {"turn_id":"${row!.turn_id}"}`);
       expect(different.said).toContain('forged');
       expect((await database.sql`select 1 from pg_namespace where nspname like 'conversations_%'`).length).toBe(0);
+    },
+    MINUTES,
+  );
+
+  it(
+    'waits for Postgres if it does not answer at the start',
+    async () => {
+      const proxy = await SeverableProxy.to(database.url);
+      proxy.cut();
+      const url = new URL(database.url);
+      url.port = new URL(proxy.url).port;
+      const { ended, said } = rebuildIn(url.href, ['--verify']);
+      await eventually(() => said().includes('Trying again'));
+      proxy.mend();
+      const { code, said: all } = await ended;
+      await proxy.close();
+      expect([code, all]).toEqual([expect.any(Number), expect.stringContaining('nothing was changed')]);
     },
     MINUTES,
   );
