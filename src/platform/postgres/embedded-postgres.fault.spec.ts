@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -177,7 +179,23 @@ it('ends when its owner is killed, and starts again with all committed data', as
   owner.process.kill('SIGKILL');
   await condition(() => serverProcesses().length === 0);
   const { url } = await start();
+  // Programs that use the server beside the service, such as a rebuild, reach it again.
+  expect(url).toBe(owner.answer.url);
   expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+});
+
+it('takes another port if another program has taken its port', async () => {
+  const first = await start();
+  await first.stop();
+  const taker = createServer().listen(Number(new URL(first.url).port), '127.0.0.1');
+  try {
+    await once(taker, 'listening');
+    const second = await start();
+    expect(second.url).not.toBe(first.url);
+    expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  } finally {
+    taker.close();
+  }
 });
 
 it('stops the server that a killed owner and its killed watcher left running', async () => {

@@ -1,9 +1,19 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { namesFullDisk } from '../../kernel/full-disk.js';
+import { isDiskFull, namesFullDisk } from '../../kernel/full-disk.js';
 import { hasNoSpace } from '../free-space.js';
 import { systemTiming } from '../system-timing.js';
 import { type Cluster, openCluster, urlOf } from './cluster.js';
@@ -26,8 +36,11 @@ export type EmbeddedPostgres = Readonly<{
 type EmbeddedOutage = Readonly<{ text: string; isDiskFull: boolean }>;
 
 const LOG_BYTES_MAX = 10 * 1024 * 1024;
-/** Another process may take a free port before the server binds it. */
+/** Another process may take a port before the server binds it. */
 const PORTS_TRIED_MAX = 5;
+/** The file that holds the port of the last start. */
+const PORT_FILE = 'port';
+const [UNPRIVILEGED_PORT_MIN, PORT_MAX] = [1_024, 65_535];
 const POLL_MS = 50;
 /** The file name of the server's socket and of its lock file, without the port. */
 const SOCKET = '.s.PGSQL';
@@ -51,8 +64,9 @@ const DURABLE = ['fsync=on', 'synchronous_commit=on'];
 const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=on', 'max_connections=300', 'autovacuum_naptime=10s'];
 
 /**
- * Starts an embedded Postgres under `<dataDir>/postgres`, on a free local port and with a generated password. It ends with this
- * process, even after a crash. A server that an earlier owner left running is stopped first. @throws DirectoryInUse,
+ * Starts an embedded Postgres under `<dataDir>/postgres`, with a generated password. It listens on the local port of the last start
+ * if that is free, so that programs beside the service reconnect when the service was restarted. It ends with this process, even
+ * after a crash. A server that an earlier owner left running is stopped first. @throws DirectoryInUse,
  * NoEmbeddedPostgres
  */
 export async function startEmbeddedPostgres(options: { dataDir: string; forTests?: boolean }): Promise<EmbeddedPostgres> {
@@ -76,7 +90,9 @@ export async function startEmbeddedPostgres(options: { dataDir: string; forTests
         settings: serverArguments(cluster, name, port, options.forTests === true),
       });
     };
-    const { port, postmaster } = await startOnFreePort(run);
+    const portFile = join(root, PORT_FILE);
+    const { port, postmaster } = await startOnFreePort(run, portIn(portFile));
+    rememberPort(portFile, port);
     // The new server has the same address, so the pools reconnect.
     const again = async () => {
       await clearAway(root, name);
@@ -145,9 +161,27 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function startOnFreePort(run: (port: number) => Promise<Postmaster>): Promise<{ port: number; postmaster: Postmaster }> {
+/** The port in the file; undefined if there is none, or if a full disk left the file incomplete. */
+function portIn(file: string): number | undefined {
+  const port = existsSync(file) ? Number(readFileSync(file, 'utf8')) : NaN;
+  return port >= UNPRIVILEGED_PORT_MIN && port <= PORT_MAX ? port : undefined;
+}
+
+function rememberPort(file: string, port: number): void {
+  try {
+    writeFileSync(file, String(port));
+  } catch (error) {
+    // The server works without it: the next start takes another port.
+    if (!isDiskFull(error)) throw error;
+  }
+}
+
+async function startOnFreePort(
+  run: (port: number) => Promise<Postmaster>,
+  preferred: number | undefined,
+): Promise<{ port: number; postmaster: Postmaster }> {
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
+    const port = attempt === 1 && preferred !== undefined ? preferred : await freePort();
     try {
       return { port, postmaster: await run(port) };
     } catch (error) {
