@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { OWN_THREAD, threadTimeMs } from '../thread-time.js';
-import { YamlBusy, YamlDocuments, YamlRefused } from './yaml-documents.port.js';
+import { type YamlBounds, YamlBusy, type YamlDeadlines, YamlDocuments, YamlRefused } from './yaml-documents.port.js';
 
 /** Maximum number of threads. Further texts wait. */
 const THREADS_MAX = 2;
@@ -56,11 +56,6 @@ try {
 type Reply = Readonly<{ value: unknown } | { refused: string }>;
 type Ready = Readonly<{ thread: string }>;
 
-/** The maximum CPU time and elapsed time of a text. */
-export type YamlDeadlines = Readonly<{ textMs: number; busyMs: number }>;
-
-/** What a text may contain, and the memory for reading it. With `aliasesMax` 0, tags and directives are refused too. */
-export type YamlBounds = Readonly<{ nestingMax: number; aliasesMax: number; memoryMegabytesMax: number }>;
 const PLAIN: YamlBounds = { nestingMax: 50, aliasesMax: 0, memoryMegabytesMax: 128 };
 
 /** Parses YAML in threads that are stopped at their deadline, so that no text blocks other work. */

@@ -1,6 +1,11 @@
 import { Rejection } from '../../../kernel/rejection.js';
-import type { YamlBounds, YamlDeadlines } from '../../../platform/yaml/yaml-threads.js';
-import { YamlBusy, type YamlDocuments, YamlRefused } from '../../../platform/yaml/yaml-documents.port.js';
+import {
+  type YamlBounds,
+  YamlBusy,
+  type YamlDeadlines,
+  type YamlDocuments,
+  YamlRefused,
+} from '../../../platform/yaml/yaml-documents.port.js';
 import { isJsonObject } from '../../json-object.policy.js';
 
 export type Json = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import type { Json } from './spec-document.js';
 import { isJsonObject } from '../../json-object.policy.js';
 
 /** Addresses are not longer anywhere. A short address may name a variable with a long value many times. */
-export const BASE_URL_CHARACTERS_MAX = 2048;
+const BASE_URL_CHARACTERS_MAX = 2048;
 
 /** The base URL of an API from its description or from a part of it; empty if there is none. @throws Rejection invalid-request */
 export function baseUrlOf(part: Json): string {
