@@ -1,21 +1,19 @@
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { BlobMissing, type BlobRef, type Blobs } from '../../kernel/blobs.js';
+import { OwnBlobs } from '../../kernel/own-blobs.js';
 import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
 import type { JobId } from './job.events.js';
 import { beginningOf, SHOWN_CHARACTERS_MAX } from './job.policy.js';
 
-/** Contains the job's id, so that no other job has the same blob and it can be deleted with the job. */
-type Kept = Readonly<{ jobId: JobId; result: unknown }>;
+const ownBlobs = (blobs: Blobs) => new OwnBlobs(blobs, 'result');
 
 /** Stores the result of a job. @throws BlobsUnavailable */
 export const keepResult = (blobs: Blobs, jobId: JobId, result: unknown): Promise<BlobRef> =>
-  blobs.put(Readable.from([Buffer.from(JSON.stringify({ jobId, result: result ?? null } satisfies Kept))]));
+  ownBlobs(blobs).put({ jobId }, result ?? null);
 
 /** The result of a job; undefined if it is no longer stored. */
-export async function keptResult(blobs: Blobs, { sha256 }: BlobRef): Promise<Readonly<{ value: unknown }> | undefined> {
+export async function keptResult(blobs: Blobs, result: BlobRef): Promise<Readonly<{ value: unknown }> | undefined> {
   try {
-    return { value: (JSON.parse(await text(await blobs.get(sha256))) as Kept).result };
+    return { value: await ownBlobs(blobs).recall(result) };
   } catch (error) {
     if (error instanceof BlobMissing) return undefined;
     throw error;

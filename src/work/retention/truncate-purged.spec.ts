@@ -9,7 +9,7 @@ import { type EventStore, lastEvent } from '../../kernel/event-sourcing/event-st
 import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import { newId } from '../../kernel/ids.js';
 import { type TaskPurged, taskStream } from '../tasks/task.events.js';
-import { RESULT_INLINE_BYTES_MAX } from '../tasks/task.policy.js';
+import { INLINE_BYTES_MAX } from '../../kernel/own-blobs.js';
 import { loadResult, storeResult } from '../tasks/task-result.js';
 import { TruncatePurged } from './truncate-purged.reaction.js';
 import { Purges } from './purges.js';
@@ -37,7 +37,7 @@ const react = (event: Recorded) => reaction.on[event.type]!(event, new AbortCont
 const left = async (stream: string) => (await eventsOf(store.read(stream))).map(({ revision }) => revision);
 
 it('the purge of a task deletes its result and no other, also after a crash in between', async () => {
-  const large = 'x'.repeat(RESULT_INLINE_BYTES_MAX);
+  const large = 'x'.repeat(INLINE_BYTES_MAX);
   const [own, other] = [await storeResult(blobs, 'own', large), await storeResult(blobs, 'other', large)];
   const result = (own as { blob: BlobRef }).blob;
   const task = taskStream('own');

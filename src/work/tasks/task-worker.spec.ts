@@ -21,7 +21,8 @@ import { InProcessWorkQueue } from '../../platform/messaging/work-queue/in-proce
 import { EndAttemptHandler, ProgressTaskHandler, QueueTask, QueueTaskHandler, StartTaskHandler } from './task.commands.js';
 import { queueTask, startTask, task } from './task.decider.js';
 import { type TaskSucceeded, taskStream } from './task.events.js';
-import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
+import { INLINE_BYTES_MAX } from '../../kernel/own-blobs.js';
+import { TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
 import { loadResult } from './task-result.js';
 import { AttemptFailed, type TaskAttempt, taskIn, TaskPostponed, TaskRunner, TaskRunners } from './task-runner.port.js';
 import { TaskWorker } from './task-worker.js';
@@ -113,7 +114,7 @@ it('runs a task and stores its progress in steps and its result', async () => {
 
 it('stores a large result as a blob', async () => {
   const taskId = await queued();
-  const large = { text: 'x'.repeat(RESULT_INLINE_BYTES_MAX) };
+  const large = { text: 'x'.repeat(INLINE_BYTES_MAX) };
   await working(new Scripted(() => Promise.resolve(large))).attempt(taskId, never);
   const { result } = JSON.parse((await lastOf(taskId)).data) as TaskSucceeded['data'];
   expect(result).toMatchObject({ blob: { size: expect.any(Number) as unknown } });
@@ -126,7 +127,7 @@ it.each([
 ])('requeues a task without a failed attempt while the blob store cannot keep its result because %s', async (_how, away) => {
   Logger.overrideLogger(false);
   const taskId = await queued();
-  const large = { text: 'x'.repeat(RESULT_INLINE_BYTES_MAX) };
+  const large = { text: 'x'.repeat(INLINE_BYTES_MAX) };
   const runner = new Scripted(() => Promise.resolve(large));
   const there = blobs;
   blobs = away();

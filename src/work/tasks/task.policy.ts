@@ -2,9 +2,6 @@
 export const RETRIES_MAX = 3;
 export const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 25_000];
 
-/** A larger result is stored as a blob. */
-export const RESULT_INLINE_BYTES_MAX = 64 * 1024;
-
 /** Progress is recorded in steps of this size. */
 export const PROGRESS_STEP_PERCENT = 5;
 

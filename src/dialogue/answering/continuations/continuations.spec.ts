@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { expect, it } from '@jest/globals';
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { BlobMissing, type BlobRef } from '../../../kernel/blobs.js';
-import { Continuations, INLINE_BYTES_MAX } from './continuations.js';
+import { INLINE_BYTES_MAX } from '../../../kernel/own-blobs.js';
+import { Continuations } from './continuations.js';
 
 type LoopState = Readonly<{ messages: readonly object[]; round: number; unknownCalls: number; results: object }>;
 

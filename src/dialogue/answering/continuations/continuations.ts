@@ -1,32 +1,29 @@
-import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import type { Continuation } from '../../conversation/conversation.events.js';
 import { Blobs } from '../../../kernel/blobs.js';
-
-/** Maximum size of a continuation, as a JSON string, that an event contains. A larger one is stored as a blob. */
-export const INLINE_BYTES_MAX = 64 * 1024;
-
-/** Contains the turn's id, so that equal continuations of two turns are different blobs and are deleted separately. */
-type Own = Readonly<{ turnId: string; text: string }>;
+import { OwnBlobs } from '../../../kernel/own-blobs.js';
 
 /** Stores the continuations of paused turns: the loop states from which they resume. */
 @Injectable()
 export class Continuations {
-  constructor(private readonly blobs: Blobs) {}
+  private readonly own: OwnBlobs<string>;
+
+  constructor(private readonly blobs: Blobs) {
+    this.own = new OwnBlobs(blobs, 'text');
+  }
 
   /** @throws BlobsUnavailable */
   async keep(turnId: string, text: string): Promise<Continuation> {
-    if (Buffer.byteLength(JSON.stringify(text)) <= INLINE_BYTES_MAX) return { text };
-    const own = JSON.stringify({ turnId, text } satisfies Own);
-    return { blob: await this.blobs.put(Readable.from([Buffer.from(own)])), isOwn: true };
+    const kept = await this.own.keep({ turnId }, text);
+    return 'blob' in kept ? { ...kept, isOwn: true } : { text };
   }
 
   /** @throws BlobMissing, BlobsUnavailable */
   async recall<State>(continuation: Continuation): Promise<State> {
     if ('text' in continuation) return JSON.parse(continuation.text) as State;
-    const stored = await textOf(await this.blobs.get(continuation.blob.sha256));
-    return JSON.parse(continuation.isOwn ? (JSON.parse(stored) as Own).text : stored) as State;
+    const { blob, isOwn } = continuation;
+    return JSON.parse(isOwn ? await this.own.recall(blob) : await textOf(await this.blobs.get(blob.sha256))) as State;
   }
 
   /** Deletes the blob of a continuation that no run needs any more. @throws BlobsUnavailable */

@@ -20,7 +20,7 @@ import type { ModelChunk } from '../../../resources/models/model/language-model.
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { CALL_ID_CHARACTERS_MAX, CALLS_PER_ROUND_MAX } from '../loop/agent-loop.js';
 import { ANSWER_BYTES_MAX } from './answer-writer.js';
-import { INLINE_BYTES_MAX } from '../continuations/continuations.js';
+import { INLINE_BYTES_MAX } from '../../../kernel/own-blobs.js';
 import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
 import { TOOL_NAME_CHARACTERS_MAX } from '../loop/offered-tools.js';
 import { answersOf, RESULTS_BYTES_MAX } from '../intake/tool-actions.policy.js';

@@ -1,31 +1,28 @@
-import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { Blobs, bytesOf } from '../../../kernel/blobs.js';
+import { Blobs } from '../../../kernel/blobs.js';
+import { INLINE_BYTES_MAX, jsonBytes, OwnBlobs } from '../../../kernel/own-blobs.js';
 import type { StoredValue, StoredValues, WorkflowRunId } from './run/workflow-run.events.js';
 
-/** Maximum size of a value, as JSON, that an event contains. A larger value is stored as a blob. */
-export const VALUE_BYTES_MAX = 64 * 1024;
 /** Maximum size of all values that one event contains. Further values are stored as blobs. */
-const INLINE_BYTES_MAX = 256 * 1024;
-
-/** Contains the run's id, so that no other run has the same blob and it can be deleted with its run. */
-type Own = Readonly<{ workflowRunId: WorkflowRunId; value: unknown }>;
+const ALL_INLINE_BYTES_MAX = 256 * 1024;
 
 /** Stores the values of runs: small ones in their events, large ones as blobs. */
 @Injectable()
 export class RunValues {
-  constructor(private readonly blobs: Blobs) {}
+  private readonly own: OwnBlobs;
+
+  constructor(blobs: Blobs) {
+    this.own = new OwnBlobs(blobs, 'value');
+  }
 
   /** Stores the values of one event. */
   keeping(workflowRunId: WorkflowRunId): KeptValues {
-    return new KeptValues(this.blobs, workflowRunId);
+    return new KeptValues(this.own, workflowRunId);
   }
 
   /** @throws BlobMissing, BlobsUnavailable */
   async recall(stored: StoredValue): Promise<unknown> {
-    if ('value' in stored) return stored.value;
-    const text = Buffer.from(await bytesOf(this.blobs, stored.blob)).toString();
-    return (JSON.parse(text) as Own).value;
+    return 'value' in stored ? stored.value : this.own.recall(stored.blob);
   }
 
   /** @throws BlobMissing, BlobsUnavailable */
@@ -40,19 +37,18 @@ export class KeptValues {
   private inlineBytes = 0;
 
   constructor(
-    private readonly blobs: Blobs,
+    private readonly own: OwnBlobs,
     private readonly workflowRunId: WorkflowRunId,
   ) {}
 
   /** @throws BlobsUnavailable */
   async keep(value: unknown): Promise<StoredValue> {
-    const bytes = Buffer.byteLength(JSON.stringify(value ?? null));
-    if (bytes <= VALUE_BYTES_MAX && this.inlineBytes + bytes <= INLINE_BYTES_MAX) {
-      this.inlineBytes += bytes;
-      return { value: value ?? null };
+    const bytes = jsonBytes(value ?? null);
+    if (bytes > INLINE_BYTES_MAX || this.inlineBytes + bytes > ALL_INLINE_BYTES_MAX) {
+      return { blob: await this.own.put({ workflowRunId: this.workflowRunId }, value) };
     }
-    const own: Own = { workflowRunId: this.workflowRunId, value };
-    return { blob: await this.blobs.put(Readable.from([Buffer.from(JSON.stringify(own))])) };
+    this.inlineBytes += bytes;
+    return { value: value ?? null };
   }
 
   /** Null for an empty text or list. @throws BlobsUnavailable */

@@ -2,7 +2,7 @@ import type { WorkflowStepFrame } from '../../journal/message.events.js';
 import type { AnswerDelta, ProgressFrame } from '../loop/answer-delta.js';
 import { forReader } from '../loop/tool-result.policy.js';
 import type { RunStep } from './run/workflow-run.decider.js';
-import { VALUE_BYTES_MAX } from './run-values.js';
+import { INLINE_BYTES_MAX, jsonBytes } from '../../../kernel/own-blobs.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -61,4 +61,4 @@ export const shown = (values: Values): Values =>
 
 /** Shortens values that are stored as blobs. */
 const shownValue = (value: unknown): unknown =>
-  Buffer.byteLength(JSON.stringify(value ?? null)) > VALUE_BYTES_MAX ? forReader(value) : (value ?? null);
+  jsonBytes(value ?? null) > INLINE_BYTES_MAX ? forReader(value) : (value ?? null);
