@@ -10,7 +10,7 @@ export type Cause = Readonly<{
   /** `user:<id>`, `access-token:<token id>`, `agent-key:<key id>`, `webhook:<agent id>`, `link:<link id>`, `device:<device id>` or `system:<name of the reaction or ticker>`. */
   actor: string;
   credential: Credential;
-  /** The id of the request or tick at the start of the causal chain. */
+  /** The id of the request, or of the action of a ticker, at the start of the causal chain. */
   correlationId: string;
   /** The id of the request or event that directly caused this event. */
   causationId: string;

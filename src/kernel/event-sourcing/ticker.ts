@@ -9,7 +9,10 @@ export type Ticker = Readonly<{
   tick(now: Date): Promise<void>;
 }>;
 
-/** The cause of the events of one tick. */
+/**
+ * The cause of the events of a ticker, with an id for each thing that it acts on: things of different owners that are due at
+ * the same time begin different causal chains. Only the purges of one tick share a chain.
+ */
 export function causeOfTick({ name }: Pick<Ticker, 'name'>, id: string): Cause {
   return { actor: `system:${name}`, credential: 'system', correlationId: id, causationId: id };
 }

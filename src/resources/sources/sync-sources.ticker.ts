@@ -28,13 +28,12 @@ export class SyncSources implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const cause = causeOfTick(this, this.ids.next());
     const failures: unknown[] = [];
     let after: DueSync | undefined;
     for (let checked = 0; checked < SYNCS_PER_TICK_MAX; checked += SYNCS_PER_PAGE_MAX) {
       const page = await this.sources.dueForSync(now, SYNCS_PER_PAGE_MAX, after);
       const begin = ({ sourceId, nextSyncAt }: DueSync) =>
-        this.commands.execute(new BeginDueSync(sourceId, nextSyncAt.toISOString(), cause));
+        this.commands.execute(new BeginDueSync(sourceId, nextSyncAt.toISOString(), causeOfTick(this, this.ids.next())));
       failures.push(...(await collectFailures(page, begin)));
       after = page.at(-1);
       if (page.length < SYNCS_PER_PAGE_MAX) break;

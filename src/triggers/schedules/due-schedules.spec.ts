@@ -2,6 +2,8 @@ import { beforeEach, expect, it } from '@jest/globals';
 import type { Commands } from '../../kernel/commands.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import type { DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
+import { decodeCause } from '../../kernel/event-sourcing/codec.js';
+import { lastEvent } from '../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { DueSchedules, SCHEDULES_PER_PAGE_MAX, SCHEDULES_PER_TICK_MAX } from './due-schedules.ticker.js';
 import { create, schedule } from './schedule/schedule.decider.js';
@@ -82,6 +84,19 @@ it('a tick decides on the slots of all due schedules, page by page', async () =>
   await new DueSchedules(commands, listing(ids), rules, heartbeat, systemIds).tick(at(30));
   expect(settled.toSorted()).toEqual(ids);
   for (const id of [ids[0]!, ids.at(-1)!]) expect((await state(id)).openRun).toMatchObject({ isSlot: true });
+});
+
+it('a tick begins a causal chain for each schedule, so that a trace shows the run of one owner only', async () => {
+  const ids = ['s1', 's2'];
+  for (const id of ids) await made(id);
+  await new DueSchedules(commands, listing(ids), rules, heartbeat, systemIds).tick(at(30));
+  const chains = await Promise.all(
+    ids.map(async (id) => {
+      const newest = await lastEvent(streams.store, scheduleStream(id));
+      return decodeCause(newest!.metadata).correlationId;
+    }),
+  );
+  expect(new Set([...chains, cause.correlationId]).size).toBe(3);
 });
 
 it('a tick checks a late slot again only when it can be decided', async () => {

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import { type DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { collectFailures } from '../../kernel/each-of.js';
-import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import type { Schedule } from './schedule/schedule.decider.js';
@@ -42,18 +41,17 @@ export class DueSchedules implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const cause = causeOfTick(this, this.ids.next());
     const overdue = new Date(now.getTime() - this.rules.runLimitMs);
     const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
-    const failures = await collectFailures(stuck, (scheduleId) => this.decide(scheduleId, cause), SIDE_BY_SIDE_MAX);
-    const { isDone, failed } = await this.decideDue(now, cause);
+    const failures = await collectFailures(stuck, (scheduleId) => this.decide(scheduleId), SIDE_BY_SIDE_MAX);
+    const { isDone, failed } = await this.decideDue(now);
     if (isDone) await this.heartbeat.beat(now);
     const all = [...failures, ...failed];
     if (all.length > 0) throw new Error(`Schedules that could not be decided on: ${all.length}.`, { cause: all[0] });
   }
 
   /** Returns whether all due schedules were processed, and the errors of single schedules. */
-  private async decideDue(now: Date, cause: Cause): Promise<Readonly<{ isDone: boolean; failed: readonly unknown[] }>> {
+  private async decideDue(now: Date): Promise<Readonly<{ isDone: boolean; failed: readonly unknown[] }>> {
     let isDone = false;
     const failed: unknown[] = [];
     const waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
@@ -66,7 +64,7 @@ export class DueSchedules implements Ticker {
         const wait = this.waiting.get(scheduleId);
         if (wait?.slot === slot && wait.until > now.getTime()) return void waiting.set(scheduleId, wait);
         checked++;
-        const until = waitsUntil(await this.decide(scheduleId, cause), this.rules, now);
+        const until = waitsUntil(await this.decide(scheduleId), this.rules, now);
         if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
       };
       const failures = await collectFailures(page, check, SIDE_BY_SIDE_MAX);
@@ -80,7 +78,7 @@ export class DueSchedules implements Ticker {
     return { isDone, failed };
   }
 
-  private decide(scheduleId: string, cause: Cause): Promise<Schedule> {
-    return this.commands.execute(new DecideSlots(scheduleId, cause));
+  private decide(scheduleId: string): Promise<Schedule> {
+    return this.commands.execute(new DecideSlots(scheduleId, causeOfTick(this, this.ids.next())));
   }
 }

@@ -3,7 +3,6 @@ import { type UnsealedTurn, UnsealedTurnQueries } from '../../../../projections/
 import { ExpirePause } from '../../conversation/pause.commands.js';
 import { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
-import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Ids } from '../../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { TurnRunner } from './turn-runner.js';
@@ -27,11 +26,11 @@ export class ExpirePauses implements Ticker {
 
   async tick(now: Date): Promise<void> {
     const expired = await this.turns.expired(now, EXPIRED_PAUSES_MAX);
-    const cause = causeOfTick(this, this.ids.next());
-    await eachOf(expired, (turn) => this.expire(turn, now, cause));
+    await eachOf(expired, (turn) => this.expire(turn, now));
   }
 
-  private async expire({ conversationId, turnId }: UnsealedTurn, now: Date, cause: Cause): Promise<void> {
+  private async expire({ conversationId, turnId }: UnsealedTurn, now: Date): Promise<void> {
+    const cause = causeOfTick(this, this.ids.next());
     const hasExpired = await this.commands.execute(new ExpirePause(conversationId, turnId, now, cause));
     // If the process crashes here, a sweep writes the end of the turn a little later.
     if (hasExpired) await this.runner.recover(conversationId, turnId);

@@ -22,8 +22,9 @@ export class EndInvocations implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const cause = causeOfTick(this, this.ids.next());
     const overdue = await this.devices.overdue(now, AT_ONCE_MAX);
-    await eachOf(overdue, (id) => this.commands.execute(new GiveUpInvocation(id, 'deadline', cause)).then(() => undefined));
+    await eachOf(overdue, (id) =>
+      this.commands.execute(new GiveUpInvocation(id, 'deadline', causeOfTick(this, this.ids.next()))),
+    );
   }
 }

@@ -1,6 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { type DueMonitor, MonitorQueries } from '../../../../projections/monitors/monitors.queries.js';
-import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Ids } from '../../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { CheckMonitor } from './check-monitor.js';
@@ -31,11 +30,10 @@ export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const cause = causeOfTick(this, this.ids.next());
     let after: DueMonitor | undefined;
     for (let checked = 0; checked < MONITORS_PER_TICK_MAX && this.hasRoom; checked += CHECKS_AT_ONCE_MAX) {
       const page: readonly DueMonitor[] = await this.monitors.due(now, CHECKS_AT_ONCE_MAX, after);
-      for (const { monitorId } of page) if (this.hasRoom) this.begin(monitorId, cause);
+      for (const { monitorId } of page) if (this.hasRoom) this.begin(monitorId);
       after = page.at(-1);
       if (page.length < CHECKS_AT_ONCE_MAX) break;
     }
@@ -55,8 +53,9 @@ export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
     return this.underWay.size < CHECKS_AT_ONCE_MAX;
   }
 
-  private begin(monitorId: string, cause: Cause): void {
+  private begin(monitorId: string): void {
     if (this.underWay.has(monitorId) || this.stopping.signal.aborted) return;
+    const cause = causeOfTick(this, this.ids.next());
     const check = this.checks
       .check(monitorId, cause, this.stopping.signal)
       .catch((error: unknown) => {
