@@ -60,7 +60,7 @@ export class ReportJobProgressHandler implements Handler<ReportJobProgress> {
 }
 
 /** Records how the work of a job ended, as its process reports it. */
-export class EndJob extends Command<void> {
+export class EndJob extends Command<Job> {
   constructor(
     readonly jobId: JobId,
     readonly ending: JobEnding,
@@ -77,8 +77,8 @@ export class EndJobHandler implements Handler<EndJob> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ jobId, ending, cause }: EndJob): Promise<void> {
-    await this.streams.record(jobStream(jobId), job, endJob(ending, this.clock.now()), cause);
+  async execute({ jobId, ending, cause }: EndJob): Promise<Job> {
+    return (await this.streams.record(jobStream(jobId), job, endJob(ending, this.clock.now()), cause)).state;
   }
 }
 

@@ -187,6 +187,15 @@ describe('a job', () => {
     expect((await jobs.stateOf(call)).end?.type).toBe('JobLost');
   });
 
+  it('that another process has recorded as lost leaves no result behind', async () => {
+    const { call, ends } = await jobs.jobOf(jobs.processOf());
+    await jobs.streams.transact(jobStream(jobIdOfCall(call)), job, endJob({ type: 'lost' }, new Date()), cause);
+    ends.resolve('done');
+    await passTime(0);
+    expect((await jobs.stateOf(call)).end?.type).toBe('JobLost');
+    expect(jobs.blobs.text()).toBe('');
+  });
+
   it('that another process has recorded as lost is stopped', async () => {
     const begun = await jobs.jobOf(jobs.processOf());
     await jobs.streams.transact(jobStream(jobIdOfCall(begun.call)), job, endJob({ type: 'lost' }, new Date()), cause);

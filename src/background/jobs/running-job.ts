@@ -83,9 +83,11 @@ export class RunningJob {
     try {
       const result = await Promise.race([this.work.done, untilAborted(this.abandoned.signal)]);
       const ending = await this.ending(result ?? undefined);
-      await streams.retryWhileUnavailable(END_PATIENCE_MS, () =>
+      const { end } = await streams.retryWhileUnavailable(END_PATIENCE_MS, () =>
         commands.execute(new EndJob(this.started.jobId, ending, this.cause)),
       );
+      // Another process has ended or purged the job before, so no event names the result.
+      if (ending.type === 'completed' && end?.type !== 'JobCompleted') await this.parts.blobs.delete(ending.result.sha256);
     } catch (error) {
       this.logger.error(`The end of job ${this.started.jobId} could not be recorded; the job will be recorded as lost.`, error);
     } finally {

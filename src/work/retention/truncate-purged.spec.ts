@@ -38,7 +38,7 @@ const left = async (stream: string) => (await eventsOf(store.read(stream))).map(
 
 it('the purge of a task deletes its result and no other, also after a crash in between', async () => {
   const large = 'x'.repeat(INLINE_BYTES_MAX);
-  const [own, other] = [await storeResult(blobs, 'own', large), await storeResult(blobs, 'other', large)];
+  const [own, other] = [await storeResult(blobs, 'own', 1, large), await storeResult(blobs, 'other', 1, large)];
   const result = (own as { blob: BlobRef }).blob;
   const task = taskStream('own');
   await told(task, { type: 'TaskSucceeded', data: { taskId: 'own', attempt: 1, result: own } });

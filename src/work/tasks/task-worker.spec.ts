@@ -18,7 +18,15 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { FolderBlobs } from '../../platform/blobs/folder-blobs.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { InProcessWorkQueue } from '../../platform/messaging/work-queue/in-process-work-queue.js';
-import { EndAttemptHandler, ProgressTaskHandler, QueueTask, QueueTaskHandler, StartTaskHandler } from './task.commands.js';
+import {
+  EndAttemptHandler,
+  ProgressTaskHandler,
+  PurgeTask,
+  PurgeTaskHandler,
+  QueueTask,
+  QueueTaskHandler,
+  StartTaskHandler,
+} from './task.commands.js';
 import { queueTask, startTask, task } from './task.decider.js';
 import { type TaskSucceeded, taskStream } from './task.events.js';
 import { INLINE_BYTES_MAX } from '../../kernel/own-blobs.js';
@@ -119,6 +127,21 @@ it('stores a large result as a blob', async () => {
   const { result } = JSON.parse((await lastOf(taskId)).data) as TaskSucceeded['data'];
   expect(result).toMatchObject({ blob: { size: expect.any(Number) as unknown } });
   expect(await loadResult(blobs, result)).toEqual(large);
+});
+
+it('keeps no large result of an attempt whose task was purged meanwhile', async () => {
+  Logger.overrideLogger(false);
+  const kept = new InMemoryBlobs();
+  blobs = kept;
+  const taskId = await queued();
+  const large = { text: 'x'.repeat(INLINE_BYTES_MAX) };
+  const purged = new Scripted(async () => {
+    await new PurgeTaskHandler(streams).execute(new PurgeTask(taskId, cause));
+    return large;
+  });
+  await working(purged).attempt(taskId, never);
+  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskPurged']);
+  expect(kept.text()).toBe('');
 });
 
 it.each([

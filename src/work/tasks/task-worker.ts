@@ -18,7 +18,7 @@ import { type AttemptEnding, EndAttempt, ProgressTask, StartTask } from './task.
 import { type Task, task } from './task.decider.js';
 import { taskStream } from './task.events.js';
 import { PROGRESS_STEP_PERCENT, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
-import { storeResult } from './task-result.js';
+import { dropResult, storeResult } from './task-result.js';
 import { SharedWorkers } from './shared-workers.js';
 import {
   type WorkerLimits,
@@ -128,7 +128,17 @@ export class TaskWorker {
     const started = await this.parts.commands.execute(new StartTask(taskId, this.parts.ids.next(), cause));
     if (started.status !== 'started') return;
     const ending = await this.endingOf(taskId, started, runner, cause, signal);
-    await this.parts.commands.execute(new EndAttempt(taskId, started.attempt, ending, cause));
+    await this.end(taskId, started.attempt, ending, cause);
+  }
+
+  /** Records the end. A refused one has been overtaken or its task purged, so no event names its result. */
+  private async end(taskId: string, attempt: number, ending: AttemptEnding, cause: Cause): Promise<void> {
+    try {
+      await this.parts.commands.execute(new EndAttempt(taskId, attempt, ending, cause));
+    } catch (error) {
+      if (error instanceof Rejection && ending.type === 'succeeded') await dropResult(this.parts.blobs, ending.result);
+      throw error;
+    }
   }
 
   /** Runs the attempt and returns how it ended. */
@@ -163,7 +173,7 @@ export class TaskWorker {
   /** Stores the result. While that is impossible, the task waits, because it has not failed. */
   private async keep(taskId: string, attempt: number, result: unknown): Promise<AttemptEnding> {
     try {
-      return { type: 'succeeded', result: await storeResult(this.parts.blobs, taskId, result) };
+      return { type: 'succeeded', result: await storeResult(this.parts.blobs, taskId, attempt, result) };
     } catch (error) {
       this.logger.warn(`The result of attempt ${attempt} of task ${taskId} cannot be stored yet: ${(error as Error).message}`);
       return { type: 'requeued' };

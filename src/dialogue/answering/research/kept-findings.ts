@@ -10,7 +10,7 @@ type Kept = ResearchStepReported['data']['findings'];
 export class KeptFindings {
   private readonly own: OwnBlobs<Findings>;
 
-  constructor(blobs: Blobs) {
+  constructor(private readonly blobs: Blobs) {
     this.own = new OwnBlobs(blobs, 'findings');
   }
 
@@ -18,6 +18,14 @@ export class KeptFindings {
   async keep(turnId: string, step: number, findings: Findings): Promise<Kept> {
     const kept = await this.own.keep({ turnId, step }, findings);
     return 'blob' in kept ? kept : findings;
+  }
+
+  /** Deletes the blob of findings whose report was refused, unless the recorded findings are in the same blob. */
+  async dropUnless(kept: Kept, recorded: Kept | undefined): Promise<void> {
+    if (!('blob' in kept)) return;
+    const { sha256 } = kept.blob;
+    const isRecorded = recorded !== undefined && 'blob' in recorded && recorded.blob.sha256 === sha256;
+    if (!isRecorded) await this.blobs.delete(sha256);
   }
 
   /** @throws BlobMissing, BlobsUnavailable */

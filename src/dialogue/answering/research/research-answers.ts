@@ -198,6 +198,7 @@ export class ResearchAnswers {
     const reported = { turnId, step, findings, used: budget.used };
     const { state } = await this.commands.execute(new RecordResearchReport(reported, transcript.cause));
     const stands = state.reports[step - 1];
+    await this.findings.dropUnless(findings, stands?.findings);
     return stands && stands.findings !== findings ? this.findings.recall(stands.findings) : done;
   }
 

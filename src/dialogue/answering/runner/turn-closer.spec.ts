@@ -1,15 +1,18 @@
 import { expect, it } from '@jest/globals';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
 import { askedTurn, cause, eventsOf, framesOf, deltas, scripted, workerOver } from '../../../../test/support/turns.js';
-import { conversation } from '../../conversation/conversation.decider.js';
+import { as, conversation, remove } from '../../conversation/conversation.decider.js';
 import { requestStop, startTurn } from '../../conversation/turn.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { FRAME_EVENT, messageStream } from '../../journal/message.events.js';
 import { pauseFrames, pauseFramesCount } from '../../journal/message.policy.js';
 import { expire, pause } from '../../conversation/pause.decider.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
 import type { Decide } from '../../conversation/turn.policy.js';
 import { newId } from '../../../kernel/ids.js';
+import { INLINE_BYTES_MAX } from '../../../kernel/own-blobs.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../../platform/system-timing.js';
@@ -60,6 +63,21 @@ it('a pause that expires while it is being recovered still gets its last run', a
   const conversed = await eventsOf(store, stream);
   expect(conversed.map(({ type }) => type).slice(-3)).toEqual(['ToolCallDenied', 'TurnAnswered', 'TurnSealed']);
   expect(JSON.parse(conversed.at(-1)!.data)).toMatchObject({ lastId: frames.length + shown.length - 1 });
+});
+
+it('a pause that comes too late, because the conversation was deleted, leaves no continuation behind', async () => {
+  const store = new InMemoryEventStore();
+  const streams = new Streams(store, systemTiming);
+  const blobs = new InMemoryBlobs();
+  const pausesTooLate = async function* (): AsyncGenerator<AnswerDelta> {
+    await streams.transact(stream, conversation, as({ userId: 'alice' }, remove), cause);
+    yield { type: 'pause', calls: [waitingCall('k1')], continuation: JSON.stringify('x'.repeat(2 * INLINE_BYTES_MAX)) };
+  };
+  await askedTurn(store, 'c1', 't1');
+  await workerOver(store, new InProcessSignals(), scripted(pausesTooLate), blobs).runner.run('c1', 't1');
+  const types = (await eventsOf(store, stream)).map(({ type }) => type);
+  expect([types.includes('TurnPaused'), types.at(-1)]).toEqual([false, 'TurnSealed']);
+  expect(blobs.text()).toBe('');
 });
 
 it('a failed answer that was to be stopped when its producer died shows only the frame of the stop', async () => {

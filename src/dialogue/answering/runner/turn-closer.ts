@@ -6,7 +6,7 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { Commands } from '../../../kernel/commands.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { SealTurn } from '../../conversation/turn.commands.js';
-import type { Conversation, Turn } from '../../conversation/turn.policy.js';
+import { type Conversation, isUnfinished, type Turn } from '../../conversation/turn.policy.js';
 import {
   type AnswerParts,
   type StoppedByGuardrail,
@@ -75,11 +75,14 @@ export class TurnCloser {
     const paused = { ...pausing, continuation, expiresAt, lastId };
     await ledger.pause(paused);
     const { folded } = ledger;
-    if (folded.state.turns.get(turnId)?.status === 'paused') {
+    const turn = folded.state.turns.get(turnId);
+    if (turn?.status === 'paused') {
       for (const frame of missingOfPause(journal, paused)) journal.write(frame);
       return journal.flush();
     }
-    // The turn was stopped or its conversation deleted before the pause was appended.
+    // The turn was stopped or its conversation deleted before the pause was appended, so no event names the continuation.
+    const isOver = folded.state.status === 'deleted' || !turn || !isUnfinished(turn);
+    if (isOver && 'blob' in continuation) await this.continuations.drop(continuation.blob.sha256);
     for (const frame of closingFrames(folded.state, turnId)) journal.write(frame);
     await this.seal(journal, conversationId, turnId, cause, folded);
   }
