@@ -82,6 +82,10 @@ function groupIn(given: JsonObject, name: string, about: About): ParameterGroup 
   if (!isJsonObject(properties) || !Object.values(properties).every(isJsonObject)) {
     throw about(`${name}.properties must be an object of parameters by name.`);
   }
+  for (const [parameter, definition] of Object.entries(properties as Readonly<Record<string, JsonObject>>)) {
+    const problem = problemOf(definition);
+    if (problem !== undefined) throw about(`${problem}, in ${name}.${parameter.slice(0, 100)}.`);
+  }
   if (Object.keys(properties).length > API_PARAMETERS_MAX) {
     throw about(`${name} may have ${API_PARAMETERS_MAX} parameters at most.`);
   }
@@ -92,6 +96,14 @@ function groupIn(given: JsonObject, name: string, about: About): ParameterGroup 
     ...(required.length > 0 && { required }),
     ...(isJsonObject(group) && group['whole'] === true && { whole: true as const }),
   };
+}
+
+/** Strict about the switch, because a text such as "false" would count as on and leave a secret value unprotected. */
+function problemOf({ type, description, filled_by_llm: filled }: JsonObject): string | undefined {
+  if ((filled ?? undefined) !== undefined && typeof filled !== 'boolean') return 'filled_by_llm must be true or false';
+  if ((description ?? undefined) !== undefined && typeof description !== 'string') return 'description must be a text';
+  if ((type ?? undefined) !== undefined && typeof type !== 'string') return 'type must be a text';
+  return undefined;
 }
 
 const encodingRules = (given: JsonObject): Readonly<Record<string, EncodingRule>> =>

@@ -323,6 +323,15 @@ describe('a configuration is refused', () => {
     ],
     ['with a parameter that is not an object', () => action('/', { query_params: group({ a: 'x' }) })],
     [
+      'with a switch that is a text, which would count as on',
+      () => action('/', { headers: group({ Authorization: fixed('Bearer secret-token', { filled_by_llm: 'false' }) }) }),
+    ],
+    [
+      'with a description that is not a text',
+      () => action('/', { query_params: group({ a: filled('string', { description: 5 }) }) }),
+    ],
+    ['with a type that is not a text', () => action('/', { query_params: group({ a: { ...filled('string'), type: 0 } }) })],
+    [
       'with too many actions',
       () => ({
         actions: Object.fromEntries(Array.from({ length: API_ACTIONS_MAX + 1 }, (_, n) => [`a${n}`, { url: server.url }])),
