@@ -42,9 +42,7 @@ let admitted: string[];
 let resolved: unknown[];
 let lookedBefore: Date | undefined;
 
-/** The ticker of one process. */
-function delivering(store: EventStore = log): DeliverFollowUps {
-  const streams = new Streams(store, systemTiming);
+function automaticTurns(store: EventStore, streams: Streams): AutomaticTurnIntake {
   const resolver = {
     hasPrompt: async (promptId: string) => promptId !== 'gone',
     resolve: async (request: unknown) => {
@@ -64,7 +62,7 @@ function delivering(store: EventStore = log): DeliverFollowUps {
   } as UsageLimits;
   const models = { has: async () => true } as unknown as LanguageModels;
   const queue = { enqueue: () => Promise.reject(new Error('No queue.')) } as unknown as WorkQueue;
-  const turns = new AutomaticTurnIntake(
+  return new AutomaticTurnIntake(
     store,
     streams,
     turnCommands(streams),
@@ -75,6 +73,11 @@ function delivering(store: EventStore = log): DeliverFollowUps {
     new LogEarlierTurns(store),
     noInputGuard(streams, turnCommands(streams)),
   );
+}
+
+/** The ticker of one process. */
+function delivering(store: EventStore = log): DeliverFollowUps {
+  const streams = new Streams(store, systemTiming);
   const queries = {
     due: async (before: Date) => {
       lookedBefore = before;
@@ -82,13 +85,13 @@ function delivering(store: EventStore = log): DeliverFollowUps {
     },
   } as unknown as FollowUpQueries;
   const commands = commandsOver(new GatherFollowUpsHandler(streams), new CompleteFollowUpsHandler(streams));
-  return new DeliverFollowUps(queries, streams, commands, turns);
+  return new DeliverFollowUps(queries, streams, commands, automaticTurns(store, streams));
 }
 
 function requestedFollowUps(): RequestedFollowUps {
   const streams = new Streams(log, systemTiming);
   const commands = commandsOver(new RequestFollowUpHandler(streams));
-  return new RequestedFollowUps(streams, commands, noInputGuard(streams, commands));
+  return new RequestedFollowUps(commands, noInputGuard(streams, commands), automaticTurns(log, streams));
 }
 
 const followUp = (key: string, more: Readonly<{ text?: string; ownerId?: string }> = {}) =>

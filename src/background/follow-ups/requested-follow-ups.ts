@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { conversation } from '../../dialogue/conversation/conversation.decider.js';
-import { conversationStream } from '../../dialogue/conversation/conversation.events.js';
+import { AutomaticTurns } from '../../dialogue/answering/intake/automatic-turns.port.js';
 import { InputChecks } from '../../dialogue/answering/guardrails/input-checks.port.js';
 import { WITHHELD } from '../../resources/guardrails/guardrail.policy.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { clipped } from './follow-up-text.policy.js';
 import { RequestFollowUp } from './follow-ups.commands.js';
@@ -15,17 +13,16 @@ import { type FollowUp, FollowUps } from './follow-ups.port.js';
 @Injectable()
 export class RequestedFollowUps extends FollowUps {
   constructor(
-    private readonly streams: Streams,
     private readonly commands: Commands,
     private readonly inputs: InputChecks,
+    private readonly turns: AutomaticTurns,
   ) {
     super();
   }
 
   async request({ conversationId, ownerId, source, refId, dedupeKey, text }: FollowUp, cause: Cause): Promise<boolean> {
     // A purge of the conversation may already have deleted its follow-ups, and does not run again.
-    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
-    if (state.status !== 'open') return false;
+    if (!(await this.turns.isOpen(conversationId))) return false;
     const given = await this.inputs.found(conversationId, text);
     const followUpId = deterministicId('follow-up', conversationId, dedupeKey);
     const requested = {

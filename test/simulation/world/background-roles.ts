@@ -139,7 +139,6 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
     new ReportCheckHandler(streams, clock, MONITOR_RULES),
   );
   const inputs = noInputGuard(streams, commands);
-  const requested = new RequestedFollowUps(streams, commands, inputs);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing, inputs);
   const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
   const automatic = new AutomaticTurnIntake(
@@ -153,6 +152,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
     new LogEarlierTurns(store),
     inputs,
   );
+  const requested = new RequestedFollowUps(commands, inputs, automatic);
   return {
     followUps: requested,
     automatic,

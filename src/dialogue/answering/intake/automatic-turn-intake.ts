@@ -46,6 +46,10 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     super();
   }
 
+  async isOpen(conversationId: string): Promise<boolean> {
+    return (await this.streams.fold(conversationStream(conversationId), conversation)).state.status === 'open';
+  }
+
   async ask(turn: AutomaticTurn, cause: Cause): Promise<AutomaticTurnResult> {
     const { conversationId, ownerId, turnId, origin } = turn;
     const stream = conversationStream(conversationId);

@@ -20,6 +20,8 @@ export type AutomaticTurnResult = Readonly<
 
 /** Asks automatic turns, with the settings of the conversation's last question and the current configuration of its agent. */
 export abstract class AutomaticTurns {
+  /** Whether the conversation can still get automatic turns: it has not been deleted. */
+  abstract isOpen(conversationId: string): Promise<boolean>;
   /** Idempotent by `turnId`. */
   abstract ask(turn: AutomaticTurn, cause: Cause): Promise<AutomaticTurnResult>;
 }
