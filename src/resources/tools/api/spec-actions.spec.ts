@@ -300,6 +300,16 @@ describe('an API description', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
+  it('gives parameters a type and a description only if they are texts, as a tool requires', () => {
+    const schema = {
+      properties: { a: { type: 7, description: 7 }, b: { type: ['null'] }, c: { type: ['null', 'integer'], description: 'C' } },
+    };
+    const { actions } = parseSpec(spec(bodyOf({ type: 'object', ...schema })));
+    const { a, b, c } = actions[0]!.body.properties;
+    expect([a?.type, a?.description, b?.type]).toEqual([undefined, '', undefined]);
+    expect(c).toMatchObject({ type: 'integer', description: 'C' });
+  });
+
   it('with too many operations gives the first of them and their total number', () => {
     const paths = Object.fromEntries(Array.from({ length: SPEC_ACTIONS_MAX + 1 }, (_, n) => [`/p${n}`, { get: {} }]));
     const { actions, metadata } = parseSpec(spec(paths));

@@ -19,9 +19,7 @@ const WORK_MAX = 20_000_000;
 const LOOKUP_WORK = 20;
 
 const KEPT_KEYWORDS = [
-  'type',
   'title',
-  'description',
   'format',
   'enum',
   'const',
@@ -79,9 +77,12 @@ export class SpecSchemas {
     const parts = Array.isArray(source['allOf']) ? source['allOf'].map((part) => this.schema(part, inside)) : [];
     const kept = KEPT_KEYWORDS.filter((keyword) => keyword in source).map((keyword) => [keyword, source[keyword]] as const);
     this.spend(kept);
+    const description = source['description'];
+    if (typeof description === 'string') this.spend(description);
     const own: Record<string, unknown> = {
-      ...Object.fromEntries(kept),
       ...(type !== undefined && { type }),
+      ...(typeof description === 'string' && { description }),
+      ...Object.fromEntries(kept),
       ...this.members(source, inside),
     };
     for (const keyword of ALTERNATIVES) {
