@@ -86,9 +86,11 @@ function checkedSecret(value: string, name: string): string {
   return value;
 }
 
+/** Drops the value of a parameter that the model fills: it has no effect, and it may be a secret from before. */
 const asShown = (definition: ParameterDefinition): ParameterDefinition => {
-  const { has_value: _, ...shown } = definition;
-  return { ...shown, filled_by_llm: isFilledByModel(definition) };
+  const { has_value: _, value, ...shown } = definition;
+  if (isFilledByModel(definition)) return { ...shown, filled_by_llm: true };
+  return { ...shown, ...(value !== undefined && { value }), filled_by_llm: false };
 };
 
 function withoutValue(definition: ParameterDefinition, isKept: boolean): ParameterDefinition {

@@ -267,6 +267,11 @@ describe('fixed values that are secret', () => {
     expect((await kind.configure(action('/'), first.secrets)).secrets).toEqual({});
   });
 
+  it('are dropped when the model is to fill their parameters', async () => {
+    const config = action('/', { headers: group({ Authorization: filled('string', { value: 'Bearer token-in-header' }) }) });
+    expect(JSON.stringify(await kind.configure(config, {}))).not.toMatch(SECRETS);
+  });
+
   it('are required again when they are no longer stored', async () => {
     const { config } = await kind.configure(withSecrets(), {});
     await expect(kind.configure(config, {})).rejects.toThrow(Rejection);
