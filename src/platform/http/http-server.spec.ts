@@ -284,6 +284,12 @@ describe('a request that cannot be read', () => {
     expect(await response.json()).toMatchObject({ message: 'email must not hold NUL or half of a surrogate pair' });
   });
 
+  it('because an id in a list of sources holds NUL is answered 400 with the reason', async () => {
+    const response = await post('/api/reader', '{"email":"a@example.com","active_docs":["x","\\u0000"]}');
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: 'active_docs must not hold NUL or half of a surrogate pair' });
+  });
+
   it('because of its size is answered 413', async () => {
     expect((await post('/api/answer', { question: 'x'.repeat(options.bodyBytesMax) })).status).toBe(413);
   });

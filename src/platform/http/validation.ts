@@ -30,16 +30,18 @@ const isDto = (metatype: Type | undefined): metatype is Type => metatype !== und
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Fields that hold a name, an id or an address. */
-const NAMING_FIELD = /(^|_)(id|name)$|Name$|^email$/;
+/** Fields that hold a name, an id, a list of ids or an address. */
+const NAMING_FIELD = /(^|_)(id|name)$|Name$|^email$|^active_docs$/;
 
 /** Refuses NUL and lone surrogates in names and ids, because no stored value can match them. */
 function refuseUnnameable(value: Readonly<Record<string, unknown>>): void {
-  for (const [field, text] of Object.entries(value)) {
-    if (NAMING_FIELD.test(field) && typeof text === 'string' && (text.includes('\0') || !text.isWellFormed()))
+  for (const [field, given] of Object.entries(value)) {
+    if (NAMING_FIELD.test(field) && (Array.isArray(given) ? given : [given]).some(isUnnameable))
       throw refused(`${field} must not hold NUL or half of a surrogate pair`);
   }
 }
+
+const isUnnameable = (text: unknown): boolean => typeof text === 'string' && (text.includes('\0') || !text.isWellFormed());
 
 /** class-validator counts a surrogate pair with a variation selector as one character. */
 const UNITS_PER_CHARACTER_MAX = 3;
