@@ -1,6 +1,6 @@
 import postgres, { type Sql } from 'postgres';
 import { asTimestamp, fromTimestamp } from '../../../projections/timestamps.js';
-import { isSocketAway } from '../../kernel/unix-socket.js';
+import { isSocketAway } from '../unix-socket.js';
 
 export type DatabaseOptions = Readonly<{
   url: string;

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { ReadModelsBehind } from '../../kernel/event-sourcing/freshness.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
-import { isSocketAway } from '../../kernel/unix-socket.js';
+import { isSocketAway } from '../unix-socket.js';
 import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
 
 const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable, ReadModelsBehind];

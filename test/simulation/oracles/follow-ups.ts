@@ -4,19 +4,26 @@ import type { World } from '../world/world.js';
 const JOB_ENDS = ['JobCompleted', 'JobFailed', 'JobCancelled', 'JobLost'];
 const SETTLED = ['FollowUpDelivered', 'FollowUpMerged', 'FollowUpSuppressed', 'FollowUpSuperseded', 'FollowUpFailed'];
 
-/** A job has one end, which is delivered once to a conversation that continues with it. */
+/** A job has one end, which is delivered once to a conversation that continues with it. A deleted conversation is told nothing. */
 export function* jobs(log: LogView): Generator<string> {
+  const isDeletedBefore = ({ stored }: Fact, conversationId: unknown) =>
+    log
+      .named('ConversationDeleted')
+      .some((deleted) => deleted.data['conversationId'] === conversationId && deleted.stored.position < stored.position);
   for (const [stream, facts] of log.of('job')) {
     const count = (...types: readonly string[]) => facts.filter(({ type }) => types.includes(type)).length;
     if (count('JobStarted') !== 1) yield `${stream} began ${count('JobStarted')} times.`;
     if (count(...JOB_ENDS) !== 1) yield `${stream} came to ${count(...JOB_ENDS)} ends.`;
-    const { jobId } = facts[0]!.data;
+    const { jobId, conversationId } = facts[0]!.data;
     const automatic = log.named('FollowUpRequested').filter(({ data }) => data['refId'] === jobId).length;
     const told = facts.filter(({ type }) => type === 'JobReported');
     if (told.length > 1 || automatic > 1) yield `The end of ${stream} was told ${Math.max(told.length, automatic)} times.`;
     const isSilent = count('JobCancelled') > 0;
     if (told.length + automatic > 0 && isSilent) yield `${stream} was cancelled, and that was told.`;
-    if (!isSilent && automatic !== told.length) yield `The end of ${stream} was told, and no follow-up was requested.`;
+    const isUntold = told[0]?.data['by'] === 'none';
+    if (isUntold && !isDeletedBefore(told[0]!, conversationId)) yield `The end of ${stream} was not told to its conversation.`;
+    if (!isSilent && !isUntold && automatic !== told.length)
+      yield `The end of ${stream} was told, and no follow-up was requested.`;
   }
 }
 
