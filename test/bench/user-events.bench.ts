@@ -9,7 +9,10 @@ import { usageOf } from './usage.js';
 
 const USERS = 500;
 const EVENTS_PER_SECOND = 50;
-/** Each question leads to two events: that it runs, and that it is answered. */
+/**
+ * Each question leads to at least two events: that it runs, and that it is answered. The response, which is read to its end, clears
+ * the mark again, which is a third event unless it is sooner than the second.
+ */
 const EVENTS_PER_QUESTION = 2;
 const SECONDS = 30;
 /** The first event of a user costs more, and a process needs some time to reach its size. */
@@ -69,7 +72,7 @@ async function measure({ listen, cause, rss }: Side): Promise<Measured> {
     await Promise.all(running);
     const until = performance.now() + PATIENCE_MS;
     while (told < questions * EVENTS_PER_QUESTION && performance.now() < until) await pause(10);
-    if (told !== questions * EVENTS_PER_QUESTION) throw new Error(`${told} events came of ${questions * EVENTS_PER_QUESTION}.`);
+    if (told < questions * EVENTS_PER_QUESTION) throw new Error(`${told} events came of ${questions * EVENTS_PER_QUESTION}.`);
   };
   await causeFor(WARM_UP_SECONDS);
   lateMs.length = 0;
