@@ -158,7 +158,7 @@ function figuresOf(ours: Measured, bounded: Measured, bare: Measured): Figure[] 
 }
 
 const notesOf = (ours: Measured, bare: Measured): string[] => [
-  `${ours.lateMs.length} events within ${SECONDS} s, two for each question that the service answers meanwhile. The bare relay answers none, stores nothing, and forwards ${bare.lateMs.length} events.`,
+  `${ours.lateMs.length} events within ${SECONDS} s, two or three for each question that the service answers meanwhile. The bare relay answers none, stores nothing, and forwards ${bare.lateMs.length} events.`,
   `RSS as the median of the first and of the last fifth of the time, in another process whose heap is bounded (${BOUNDED_HEAP}).`,
   'Measured from the stored time of the cause, which has whole milliseconds.',
 ];
