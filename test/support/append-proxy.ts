@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { SEPARATOR } from '../../src/platform/event-store/postgres/storable.js';
+import { tie } from './severable-proxy.js';
 
 /** `before` the database gets an append, or `after` it has committed it, but before the service learns that. */
 type Moment = 'before' | 'after';
@@ -49,18 +50,7 @@ export class AppendProxy {
 
   private join(near: Socket): void {
     const far = connect(Number(this.target.port), this.target.hostname);
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on('error', () => other.destroy());
-      socket.once('close', () => {
-        this.sockets.delete(socket);
-        other.destroy();
-      });
-    }
+    tie(near, far, this.sockets);
     const session = new Session((eventTypes) => this.pass(eventTypes));
     const requests = messages({ firstIsUntyped: true });
     near.on('data', (data) => {

@@ -1,6 +1,22 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
+/** Ends each of two sockets with the other. `open` holds them until then. */
+export function tie(near: Socket, far: Socket, open: Set<Socket>): void {
+  for (const [socket, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    open.add(socket);
+    socket.setNoDelay(true);
+    socket.on('error', () => other.destroy());
+    socket.once('close', () => {
+      open.delete(socket);
+      other.destroy();
+    });
+  }
+}
+
 /** A proxy to a server. A test can break its connections, or cut it until it is mended. */
 export class SeverableProxy {
   private readonly sockets = new Set<Socket>();
@@ -8,19 +24,8 @@ export class SeverableProxy {
   private readonly server = createServer((near) => {
     if (this.isCut) return void near.destroy();
     const far = connect(this.port, '127.0.0.1');
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on('error', () => other.destroy());
-      socket.once('close', () => {
-        this.sockets.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
+    tie(near, far, this.sockets);
+    near.pipe(far).pipe(near);
   });
 
   private constructor(private readonly port: number) {}

@@ -48,10 +48,10 @@ export class PostgresFreshness extends Freshness {
       const since = this.timing.elapsedMs();
       const waiter: Waiter = { names, position, since, askedLogAt: since, done: resolve };
       const cancel = this.timing.after(this.waitMsMax, () => waiter.done(false));
-      const unwant = this.progress.registerWaiter(names);
+      const unregister = this.progress.registerWaiter(names);
       waiter.done = (hasReached) => {
         cancel();
-        unwant();
+        unregister();
         this.waiters.delete(waiter);
         resolve(hasReached);
       };

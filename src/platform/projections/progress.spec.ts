@@ -16,11 +16,11 @@ it('lets a writer pause while no caller waits for its read model', async () => {
 it('ends the pause of a writer when a caller waits, and allows no pause while a caller waits', async () => {
   const progress = new Progress(systemTiming);
   const pause = progress.batchingPause(['accounts'], LONG_MS, forever);
-  const unwant = progress.registerWaiter(['others', 'accounts']);
+  const unregister = progress.registerWaiter(['others', 'accounts']);
   await pause;
   await progress.batchingPause(['accounts'], LONG_MS, forever);
   const second = progress.registerWaiter(['accounts']);
-  unwant();
+  unregister();
   await progress.batchingPause(['accounts'], LONG_MS, forever);
   second();
   const stop = new AbortController();

@@ -155,6 +155,7 @@ export class Rebuild {
     this.show('comparing', this.writer.position);
     return compareAtRest(sql, { live: definition.schema, rebuilt: shadow }, async (position) => {
       await this.fill(position);
+      // Fails if another rebuild has taken the rebuilt schema over and is filling it again.
       await sql.begin((tx) => this.writer.keepOthersOut(tx));
     });
   }
