@@ -1,4 +1,5 @@
 import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
+import { isTimeout } from './append-messages.js';
 import type { Opened } from './connection.js';
 import { meaningOf } from './errors.js';
 import type { BatchCall, BatchRequest, BatchResponse } from './stubs.js';
@@ -37,8 +38,15 @@ export class AppendCall {
     if (this.waiting.size === 0) this.opened.call.cancel();
   }
 
+  /**
+   * A server that cannot complete an append in time may be a leader that was replaced while it was frozen and does not know that
+   * yet. So the next append uses a new connection, for which the leader is asked for again.
+   */
   private answer(response: BatchResponse): void {
+    const isLate = isTimeout(response);
+    if (isLate) this.open = false;
     this.finish(response.getCorrelationId()?.getString() ?? '', ({ resolve }) => resolve(response));
+    if (isLate) this.opened.giveUp();
   }
 
   /** A server that leaves an append unanswered may hang, so the next append uses a new connection. */

@@ -79,9 +79,14 @@ export function appended(
 
 const DETAIL_PREFIX = 'event_store.client.';
 
+/** Whether the server reports that it could not complete the append in time. */
+export const isTimeout = (response: BatchResponse): boolean => detailOf(response)?.getTypeName() === `${DETAIL_PREFIX}Timeout`;
+
+const detailOf = (response: BatchResponse) => response.getError()?.getDetails();
+
 function refusal(response: BatchResponse, stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Error {
   const status = response.getError();
-  const details = status?.getDetails();
+  const details = detailOf(response);
   const name = details?.getTypeName() ?? '';
   switch (name) {
     case `${DETAIL_PREFIX}WrongExpectedVersion`: {

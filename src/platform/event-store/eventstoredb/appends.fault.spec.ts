@@ -113,6 +113,25 @@ describe('an append', () => {
     }
   });
 
+  it('leaves a leader that was replaced while it was frozen, does not know that yet, and completes no append', async () => {
+    const replaced = await EventStoreDbDouble.start();
+    const both = [replaced, on.double].map(({ port }) => `127.0.0.1:${port}`).join();
+    const found = new EventStoreDbEventStore({ connectionString: `esdb://${both}?tls=false` });
+    try {
+      on.double.faults.leader = { host: '127.0.0.1', port: replaced.port };
+      await found.append(newStream(), 'none', newEvents(1));
+      on.double.faults.clear();
+      replaced.faults.onAppend = () => ({ written: false, answer: 'timeout' });
+      const stream = newStream();
+      const batch = newEvents(1);
+      expect(await appendSurely(found, stream, 'none', batch)).toMatchObject({ revision: 0 });
+      expect(ids(await eventsOf(on.store.read(stream)))).toEqual(ids(batch));
+    } finally {
+      await found.close();
+      await replaced.close();
+    }
+  });
+
   it.each([
     'esdb+discover://127.0.0.1:PORT?tls=false',
     'esdb://127.0.0.1:1,127.0.0.1:PORT?tls=false',
