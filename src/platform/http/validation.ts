@@ -50,16 +50,27 @@ const UNITS_PER_CHARACTER_MAX = 3;
  * Refuses far too long texts first, because class-validator builds a list of all non-ASCII characters, and does not count some.
  */
 function refuseFarTooLong(metatype: Type, value: Readonly<Record<string, unknown>>): void {
-  for (const { name, propertyName, constraints } of getMetadataStorage().getTargetValidationMetadatas(
-    metatype,
-    '',
-    false,
-    false,
-  )) {
-    const [max, text] = [Number(constraints?.[0]), value[propertyName]];
-    if (name === 'maxLength' && typeof text === 'string' && text.length > UNITS_PER_CHARACTER_MAX * max)
-      throw refused(`${propertyName} must be shorter than or equal to ${max} characters`);
+  for (const [field, max] of lengthsMaxOf(metatype)) {
+    const text = value[field];
+    if (typeof text === 'string' && text.length > UNITS_PER_CHARACTER_MAX * max)
+      throw refused(`${field} must be shorter than or equal to ${max} characters`);
   }
+}
+
+type LengthsMax = readonly (readonly [field: string, max: number])[];
+
+const lengthsMax = new WeakMap<Type, LengthsMax>();
+
+/** The fields of a DTO that have a maximum length. class-validator searches the rules of all DTOs for them. */
+function lengthsMaxOf(metatype: Type): LengthsMax {
+  const known = lengthsMax.get(metatype);
+  if (known) return known;
+  const found = getMetadataStorage()
+    .getTargetValidationMetadatas(metatype, '', false, false)
+    .filter(({ name }) => name === 'maxLength')
+    .map(({ propertyName, constraints }) => [propertyName, Number(constraints?.[0])] as const);
+  lengthsMax.set(metatype, found);
+  return found;
 }
 
 /** Lists missing fields first, then invalid ones, each with its path: `tool_actions.0.call_id must be a string`. */

@@ -7,6 +7,9 @@ export type StopwatchLimits = Readonly<{
   totalMs: number;
 }>;
 
+/** One reason for all requests. Nobody reads it, and making one takes a stack trace. */
+const OVER = new DOMException('The request is over.', 'AbortError');
+
 /** Aborts a request that takes too long or whose caller has aborted. Time that the reader takes does not count toward `idleMs`. */
 export class Stopwatch {
   private readonly ending = new AbortController();
@@ -14,7 +17,7 @@ export class Stopwatch {
   private waiting: NodeJS.Timeout;
   private resting = false;
   private hasBegun = false;
-  private readonly stop = () => this.ending.abort();
+  private readonly stop = () => this.ending.abort(OVER);
   /** The limit that was exceeded, if any. */
   expired: keyof StopwatchLimits | undefined;
 

@@ -13,10 +13,13 @@ export const DEFAULT_TOOLS: readonly string[] = Object.keys(DISPLAY_NAMES);
 
 export const defaultToolDisplayName = (name: string): string => DISPLAY_NAMES[name] ?? name;
 
-/** The same id for all users, because agents refer to it. */
-export const defaultToolId = (name: string): string => deterministicId('default-tool', name);
+const idOf = (name: string): string => deterministicId('default-tool', name);
+const ids: ReadonlyMap<string, string> = new Map(DEFAULT_TOOLS.map((name) => [name, idOf(name)]));
 
-const names: ReadonlyMap<string, string> = new Map(DEFAULT_TOOLS.map((name) => [defaultToolId(name), name]));
+/** The same id for all users, because agents refer to it. */
+export const defaultToolId = (name: string): string => ids.get(name) ?? idOf(name);
+
+const names: ReadonlyMap<string, string> = new Map([...ids].map(([name, id]) => [id, name]));
 
 /** The kind of a default tool; undefined for any other id. */
 export const defaultToolOf = (toolId: string): string | undefined => names.get(toolId);

@@ -15,8 +15,21 @@ function schemaOf({ filled_by_llm: _, value: __, required, ...schema }: Paramete
   return Array.isArray(required) ? { ...schema, required } : schema;
 }
 
+type ModelParameters = Readonly<Record<string, unknown>>;
+
+/** The parameters of each definition as models see them. Definitions are immutable. */
+const shown = new WeakMap<ActionDefinition, ModelParameters>();
+
 /** The JSON Schema of the parameters that the model fills. */
-export function modelParameters({ parameters }: ActionDefinition): Readonly<Record<string, unknown>> {
+export function modelParameters(action: ActionDefinition): ModelParameters {
+  const known = shown.get(action);
+  if (known) return known;
+  const made = schemaOfFilled(action.parameters);
+  shown.set(action, made);
+  return made;
+}
+
+function schemaOfFilled(parameters: ParametersDefinition): ModelParameters {
   const { type, properties, required, ...keywords } = parameters;
   const filled = filledNames(parameters);
   const needed = filled.filter((name) => properties[name]?.required === true || required?.includes(name));
