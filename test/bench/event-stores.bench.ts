@@ -18,10 +18,9 @@ import { eventStoreDbForTest } from '../support/eventstoredb-for-tests.js';
 import { type MeasuredService, startService } from './measured-service.js';
 import { microsNow, startProgram } from './program.js';
 import { rawCommits } from './raw-commits.js';
-import { type Bench, type Figure, interleaved, median, quantile, ratioOf } from './report.js';
+import { type Bench, type Figure, interleaved, median, quantile, ratioOf, warmUp } from './report.js';
 import { postStream, read } from './token-reader.js';
 
-const WARM_UP_ROUNDS = 30;
 const FIRST_FRAME_ROUNDS = 200;
 const AT_ONCE = 16;
 const TURNS = 240;
@@ -132,12 +131,14 @@ export const bench: Bench = {
       eventStoreDb: () => firstFrameMs(eventStoreDb.url),
       embedded: () => firstFrameMs(embedded.url),
     };
-    await interleaved(WARM_UP_ROUNDS, firstFrame);
+    await warmUp(firstFrame);
     const frames = await interleaved(FIRST_FRAME_ROUNDS, firstFrame);
-    const turns = await interleaved(TURNS_ROUNDS, {
+    const together = {
       eventStoreDb: () => turnsPerSecond(eventStoreDb.url),
       embedded: () => turnsPerSecond(embedded.url),
-    });
+    };
+    await warmUp(together);
+    const turns = await interleaved(TURNS_ROUNDS, together);
     await Promise.all([embedded.stop(), eventStoreDb.stop(), model.stop()]);
     const rebuilt = await rebuilds(forRebuilds.connectionString);
     await Promise.all([forTurns.stop(), forRebuilds.stop()]);

@@ -1,10 +1,9 @@
-import { type Bench, type Figure, interleaved, median, quantile } from './report.js';
+import { type Bench, type Figure, interleaved, median, quantile, warmUp, WARM_UP_SECONDS } from './report.js';
 import { startService } from './measured-service.js';
 import { microsNow, startProgram } from './program.js';
 import { rawCommits } from './raw-commits.js';
 import { type Call, postCompletion, postStream, read } from './token-reader.js';
 
-const WARM_UP_ROUNDS = 100;
 const ROUNDS = 400;
 const AT_ONCE = 16;
 const ROUNDS_AT_ONCE = 40;
@@ -42,7 +41,7 @@ export const bench: Bench = {
       bare: () => firstToken(asked.bare),
       raw: () => raw.commit(),
     };
-    await interleaved(WARM_UP_ROUNDS, subjects);
+    await warmUp(subjects);
     const { ours, direct, bare: relayed, raw: commits } = await interleaved(ROUNDS, subjects);
     const together: Record<keyof typeof asked, number[]> = { ours: [], direct: [], bare: [] };
     for (let round = 0; round < ROUNDS_AT_ONCE; round++) {
@@ -93,7 +92,7 @@ export const bench: Bench = {
         inCommits(`overhead with ${AT_ONCE} at once, median`, overheadTogether, commit.p50, 12),
       ],
       notes: [
-        `${ROUNDS} questions to each, one at a time, in turns. The overhead is computed per question. Then ${ROUNDS_AT_ONCE} times ${AT_ONCE} concurrent ones.`,
+        `${ROUNDS} questions to each, one at a time, in turns, after ${WARM_UP_SECONDS} s of the same. The overhead is computed per question. Then ${ROUNDS_AT_ONCE} times ${AT_ONCE} concurrent ones.`,
       ],
     };
   },

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { fillWithConversations } from '../support/conversation-log.js';
 import { eventually } from '../support/eventually.js';
-import { type Bench, type Figure, interleaved, median } from './report.js';
+import { type Bench, type Figure, interleaved, median, warmUp, WARM_UP_SECONDS } from './report.js';
 import { fillReadModel } from './listed-conversations.js';
 import { startService } from './measured-service.js';
 import { startProgram } from './program.js';
@@ -11,7 +11,6 @@ const CONVERSATIONS = 5_000;
 const AT_ONCE = 16;
 const ROUNDS = 5;
 const SECONDS = 2;
-const WARM_UP_SECONDS = 2;
 const ALONE = 300;
 const QUESTION = 'paced 20 tokens 0 ms';
 
@@ -78,7 +77,7 @@ export const bench: Bench = {
       list: () => millisecondsOf(urls.list),
       conversation: () => millisecondsOf(urls.conversation),
     };
-    await interleaved(1, together(WARM_UP_SECONDS));
+    await warmUp(together(SECONDS));
     const alone = await interleaved(ALONE, single);
     const rates = await interleaved(ROUNDS, together(SECONDS));
     await Promise.all([service.stop(), model.stop()]);
@@ -111,7 +110,7 @@ export const bench: Bench = {
         ...figuresOf('get_single_conversation', 'conversation', 0.5),
       ],
       notes: [
-        `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns, and of ${ALONE} reads each. 30 of ${CONVERSATIONS} conversations are listed. The conversation that is read has two turns.`,
+        `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns, and of ${ALONE} reads each, after ${WARM_UP_SECONDS} s of the same load. 30 of ${CONVERSATIONS} conversations are listed. The conversation that is read has two turns.`,
       ],
     };
   },

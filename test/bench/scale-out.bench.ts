@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded-post
 import { NatsServer } from '../support/nats-server.js';
 import { type MeasuredService, startService } from './measured-service.js';
 import { startProgram } from './program.js';
-import { type Bench, interleaved, median } from './report.js';
+import { type Bench, interleaved, median, warmUp } from './report.js';
 import { postStream, read } from './token-reader.js';
 
 const STREAMS = 64;
@@ -55,7 +55,7 @@ export const bench: Bench = {
     const first = await startService(context, { ...shared, ROLES: 'api' });
     const second = await startService(context, { ...shared, ROLES: 'api' });
     const subjects = { one: () => cpuPerStream([first]), two: () => cpuPerStream([first, second]) };
-    await interleaved(1, subjects);
+    await warmUp(subjects);
     const { one, two } = await interleaved(ROUNDS, subjects);
     await Promise.all([first, second, background].map((service) => service.stop()));
     await Promise.all([model.stop(), nats.stop(), postgres.stop()]);

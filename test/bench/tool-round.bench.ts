@@ -1,11 +1,10 @@
 import { startService } from './measured-service.js';
 import { microsNow, startProgram } from './program.js';
-import { type Bench, interleaved, median, quantile } from './report.js';
+import { type Bench, interleaved, median, quantile, warmUp, WARM_UP_SECONDS } from './report.js';
 import { rawCommits } from './raw-commits.js';
 import { type Call, postCompletion, read } from './token-reader.js';
 
 const CALLS = 10;
-const WARM_UP_ROUNDS = 30;
 const ROUNDS = 120;
 const QUESTION = `paced 1 tokens 0 ms call ${CALLS} times`;
 const WITHOUT = 'paced 1 tokens 0 ms';
@@ -80,7 +79,7 @@ export const bench: Bench = {
       direct: () => millisecondsOf(() => directly(model.url, tool.url)),
       raw: () => raw.commit(),
     };
-    await interleaved(WARM_UP_ROUNDS, subjects);
+    await warmUp(subjects);
     const { reads, writes, none, direct, raw: commits } = await interleaved(ROUNDS, subjects);
     await raw.close();
     await Promise.all([service.stop(), tool.stop(), model.stop()]);
@@ -104,7 +103,7 @@ export const bench: Bench = {
         { name: 'overhead of effects, p99', value: quantile(overhead(writes), 0.99), unit: 'ms' },
       ],
       notes: [
-        `${ROUNDS} turns of ${CALLS} rounds each, in turns. The time of a turn without tools is subtracted before the division.`,
+        `${ROUNDS} turns of ${CALLS} rounds each, in turns, after ${WARM_UP_SECONDS} s of the same. The time of a turn without tools is subtracted before the division.`,
       ],
     };
   },

@@ -3,7 +3,7 @@ import postgres, { type Sql } from 'postgres';
 import { type MeasuredService, startService } from './measured-service.js';
 import { startProgram } from './program.js';
 import type { Traffic } from './programs/postgres-traffic.js';
-import { type Bench, type BenchContext, type Figure, interleaved, median } from './report.js';
+import { type Bench, type BenchContext, type Figure, interleaved, median, warmUp, WARM_UP_SECONDS } from './report.js';
 import { postStream, read } from './token-reader.js';
 import { usageOf } from './usage.js';
 
@@ -13,7 +13,6 @@ const TOKENS = 20;
 const QUESTION = `paced ${TOKENS} tokens 1 ms`;
 const ROUNDS = 5;
 const SECONDS = 4;
-const WARM_UP_SECONDS = 6;
 const COUNTED_SECONDS = 8;
 /** The time for work that a turn leaves behind, such as read models, which is part of its cost. */
 const SETTLE_MS = 1_000;
@@ -45,7 +44,7 @@ type Counted = Readonly<{ perTurn: (count: number) => number; traffic: Traffic; 
 async function counted(context: BenchContext, environment: Readonly<Record<string, string>>): Promise<Counted> {
   const service = await startService(context, environment, { counted: true });
   const sql = postgres(service.databaseUrl, { max: 1 });
-  await turns(service.url, WARM_UP_SECONDS);
+  await turns(service.url, SECONDS);
   await pause(SETTLE_MS);
   const [before, walBefore] = [await service.traffic(), await walBytes(sql)];
   const { count } = await turns(service.url, COUNTED_SECONDS);
@@ -101,7 +100,8 @@ export const bench: Bench = {
       ours: new CpuPerTurn(cpuOf(service)),
       relay: new CpuPerTurn(async () => ({ node: (await usageOf([relay.pid])).cpuMs })),
     };
-    for (const { url } of [service, relay]) await turns(url, WARM_UP_SECONDS);
+    const perSecond = (url: string) => async () => (await turns(url, SECONDS)).perSecond;
+    await warmUp({ ours: perSecond(service.url), relay: perSecond(relay.url) });
     const measured = await interleaved(ROUNDS, {
       ours: () => cpu.ours.round(service.url),
       relay: () => cpu.relay.round(relay.url),
@@ -137,7 +137,7 @@ export const bench: Bench = {
 };
 
 const notesOf = ({ texts }: Traffic, perTurn: Counted['perTurn']): string[] => [
-  `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns. CPU over all of them, with ${SETTLE_MS} ms for work that a turn leaves behind. Statements, writes and WAL are from another process, because counting costs speed. They include those of read models.`,
+  `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns, after ${WARM_UP_SECONDS} s of the same load. CPU over all of them, with ${SETTLE_MS} ms for work that a turn leaves behind. Statements, writes and WAL are from another process, because counting costs speed. They include those of read models.`,
   'Sent most often, per turn:',
   ...Object.entries(texts)
     .sort(([, a], [, b]) => b - a)

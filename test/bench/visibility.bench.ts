@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import postgres from 'postgres';
-import { type Bench, median, quantile } from './report.js';
+import { type Bench, median, quantile, WARM_UP_SECONDS } from './report.js';
 import { type MeasuredService, startService } from './measured-service.js';
 import { type Program, startProgram } from './program.js';
 import { postCompletion, postStream, read } from './token-reader.js';
@@ -69,7 +69,7 @@ export const bench: Bench = {
   async run(context) {
     const model = await startProgram('paced-model');
     const service = await startService(context, { OPENAI_BASE_URL: `${model.url}/v1` });
-    await secondReaders(service, 10, 2);
+    await secondReaders(service, 10, WARM_UP_SECONDS / 2);
     await inserts(service.databaseUrl);
     const spread: number[] = [];
     const alone: number[] = [];
