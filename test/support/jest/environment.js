@@ -27,7 +27,10 @@ export default class ProcessEnvironment {
     };
   }
 
-  async setup() {}
+  async setup() {
+    // jest has set it to 100. Each error of a test then costs several times as much, also those that the service itself makes.
+    Error.stackTraceLimit = 20;
+  }
 
   async teardown() {
     this.fakeTimersModern.dispose();
