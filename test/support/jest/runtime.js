@@ -1,5 +1,8 @@
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import Module, { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Script } from 'node:vm';
 import { sourceMapPath } from '../compiled-file.js';
 import { useSuite } from './globals.js';
 
@@ -32,11 +35,10 @@ export default class NodeRuntime {
 
   /** A module of jest-circus stores the declarations of a suite, so each suite gets a fresh instance of it. */
   requireInternalModule(path) {
-    delete require.cache[path];
     delete globalThis[Symbol.for('EVENT_HANDLERS')];
     Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value: SequentialContext, configurable: true });
     try {
-      return require(path);
+      return instantiated(path);
     } finally {
       Object.defineProperty(asyncHooks, 'AsyncLocalStorage', ASYNC_LOCAL_STORAGE);
     }
@@ -70,6 +72,17 @@ export default class NodeRuntime {
   enterTestCode() {}
   leaveTestCode() {}
   teardown() {}
+}
+
+const scripts = new Map();
+
+/** The exports of a new instance of a module, whose code is compiled once per process. */
+function instantiated(path) {
+  const script = scripts.get(path) ?? new Script(Module.wrap(readFileSync(path, 'utf8')), { filename: path });
+  scripts.set(path, script);
+  const module = { exports: {} };
+  script.runInThisContext()(module.exports, createRequire(path), module, path, dirname(path));
+  return module.exports;
 }
 
 /**
