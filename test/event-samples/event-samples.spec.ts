@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { projections } from '../../projections/catalogue.js';
 import type { ConversationQueries } from '../../projections/conversations/conversations.queries.js';
@@ -13,11 +14,13 @@ import { MessageAccess } from '../../src/dialogue/journal/message-access.js';
 import { idOf, userEventText } from '../../src/views/notifications/user-event.policy.js';
 import { idempotencyKeys } from '../support/idempotency-keys.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
+import { oncePerState } from '../support/once-per-state.js';
 import type { StoredNotification } from './notified.js';
 import { featureCodecs, problemsWith, readSamples, type Sample, STORED_AS_THEY_ARE } from './samples.js';
 import { misshapen } from './shapes.js';
 
 const root = process.cwd();
+const inputs = ['src', 'projections', 'test/event-samples', 'tsconfig.json'].map((path) => join(root, path));
 const samples = readSamples(import.meta.dirname);
 const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
 
@@ -101,7 +104,7 @@ it('has a sample of every event type in each of its versions, and no others', ()
   expect(problemsWith(samples, codecs)).toEqual([]);
 });
 
-it('decodes every sample to the current shape', () => {
+it('decodes every sample to the current shape', async () => {
   const events = samples
     .filter(({ category }) => category in features)
     .map((sample) => {
@@ -114,7 +117,8 @@ it('decodes every sample to the current shape', () => {
   const userEvents = samples
     .filter(({ category }) => category === 'user')
     .map(({ file, data }) => ({ label: file, type: 'StoredNotification', value: data }));
-  expect(misshapen(root, [...events, ...frames, ...userEvents])).toEqual([]);
+  const check = async () => JSON.stringify(misshapen(root, [...events, ...frames, ...userEvents]));
+  expect(JSON.parse(await oncePerState('event-samples', inputs, check))).toEqual([]);
 });
 
 it('decodes with the feature’s steps in every projection', () => {
