@@ -36,6 +36,11 @@ describe('a recurrence', () => {
       first(`${index % 60} ${index % 24} * * *`, '2026-01-01T00:00:00Z', index % 2 ? 'UTC' : 'Europe/Prague');
     expect(first('0 0 * * *', '2026-01-01T12:00:00Z', 'UTC')).toBe('2026-01-02T00:00:00.000Z');
   });
+  it('gives each caller slots of its own, though computed slots are kept', () => {
+    const slot = () => slotsOf({ cron: '0 7 * * *', timezone: 'UTC' }, new Date('2026-01-01T00:00:00Z')).next().value!;
+    slot().setUTCFullYear(1999);
+    expect(slot().toISOString()).toBe('2026-01-01T07:00:00.000Z');
+  });
   it('has the cadence of its shortest interval', () => {
     const after = new Date('2026-01-01T00:00:00Z');
     expect(cadenceSeconds({ cron: '0,10 * * * *', timezone: 'UTC' }, after)).toBe(600);

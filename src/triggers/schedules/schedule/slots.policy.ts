@@ -20,6 +20,17 @@ const parsed = new LRUCache<string, Cron, Recurrence>({
   memoMethod: (_key, _stale, { context: { cron, timezone } }) => parse(cron, timezone),
 });
 
+/** Number of cached slots. */
+const SLOTS_KEPT_MAX = 10_000;
+/**
+ * Recently used slots, by the moment before them; infinity if there is none. Many schedules have the same recurrence, and each
+ * decision asks for the same slots several times.
+ */
+const computed = new LRUCache<string, number, Readonly<{ cron: Cron; after: number }>>({
+  max: SLOTS_KEPT_MAX,
+  memoMethod: (_key, _stale, { context: { cron, after } }) => cron.nextRun(new Date(after))?.getTime() ?? Infinity,
+});
+
 /**
  * The endless sequence of slots after a moment. When clocks change: a fixed time (no `*` and no step in its minute and hour) that
  * the clocks skip is due in the first minute after the gap, and one that occurs twice is due at its first occurrence only. Other
@@ -27,8 +38,10 @@ const parsed = new LRUCache<string, Cron, Recurrence>({
  * @throws Rejection invalid-schedule
  */
 export function* slotsOf(recurrence: Recurrence, after: Date): Generator<Date, void> {
-  const cron = parsed.memo(`${recurrence.timezone} ${recurrence.cron}`, { context: recurrence });
-  for (let slot = cron.nextRun(after); slot; slot = cron.nextRun(slot)) yield slot;
+  const name = `${recurrence.timezone} ${recurrence.cron}`;
+  const cron = parsed.memo(name, { context: recurrence });
+  const next = (moment: number) => computed.memo(`${moment} ${name}`, { context: { cron, after: moment } });
+  for (let slot = next(after.getTime()); slot !== Infinity; slot = next(slot)) yield new Date(slot);
 }
 
 /** The slots later than `after` and up to `until`, at most `limit` of them. */
