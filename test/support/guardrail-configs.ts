@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { GUARDRAIL_STAGES } from '../../src/resources/guardrails/guardrail.policy.js';
+import { GUARDRAIL_CHECKS, GUARDRAIL_STAGES } from '../../src/resources/guardrails/guardrail.policy.js';
 
 /** The beginning of every message. The path of the field follows. */
 export const GUARDRAILS_INVALID = 'Invalid config: one or more guardrail controls failed validation. config.guardrails';
@@ -142,5 +142,24 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
+const mostly = (usual: fc.Arbitrary<unknown>, other: fc.Arbitrary<unknown>) => fc.oneof({ arbitrary: usual, weight: 7 }, other);
+const setting = fc.constantFrom('entities', 'terms', 'allow_hosts', 'block_hosts', 'min_hits', 'min_words', 'policy', 'model');
+/** A control that is often valid. */
+const likely = fc.record(
+  {
+    check: fc.constantFrom(...GUARDRAIL_CHECKS),
+    stage: fc.constantFrom(...GUARDRAIL_STAGES),
+    action: mostly(fc.constantFrom('flag', 'redact', 'block'), leaf),
+    enabled: mostly(fc.boolean(), leaf),
+    settings: mostly(fc.dictionary(setting, fc.oneof(leaf, fc.array(leaf, { maxLength: 3 })), { maxKeys: 1 }), leaf),
+  },
+  { requiredKeys: ['check', 'stage'] },
+);
+const odd = fc.dictionary(key, value, { maxKeys: 6 });
+
 /** Arbitrary values in place of a configuration. */
-export const anyGuardrails = fc.oneof(value, fc.record({ enabled: value, controls: fc.array(fc.dictionary(key, value)) }));
+export const anyGuardrails = fc.oneof(
+  value,
+  fc.record({ enabled: value, controls: fc.array(odd, { maxLength: 4 }) }),
+  fc.record({ enabled: fc.boolean(), controls: fc.array(mostly(likely, odd), { maxLength: 5 }) }),
+);
