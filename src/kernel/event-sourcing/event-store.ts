@@ -90,14 +90,23 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-export const LOG_ENDS_EARLIER =
-  'The log ends before the place up to which it was followed, as after a restore from an older backup: stop the service and run `npm run rebuild -- all`.';
+const AFTER_RESTORE = 'as after a restore from an older backup: stop the service and run `npm run rebuild -- all`.';
+export const LOG_ENDS_EARLIER = `The log ends before the place up to which it was followed, ${AFTER_RESTORE}`;
+export const LOG_DIFFERS = `The log has no event at the place up to which it was followed, ${AFTER_RESTORE}`;
 
 /** A follower is ahead of the log. It would skip the events that are appended until the log reaches its position. */
 export class LogEndsEarlier extends Error {
-  override readonly name = 'LogEndsEarlier';
+  override readonly name: string = 'LogEndsEarlier';
+  constructor(text = LOG_ENDS_EARLIER) {
+    super(text);
+  }
+}
+
+/** The log has reached a follower's position again, with other events. Only some stores notice that. */
+export class LogDiffers extends LogEndsEarlier {
+  override readonly name = 'LogDiffers';
   constructor() {
-    super(LOG_ENDS_EARLIER);
+    super(LOG_DIFFERS);
   }
 }
 
@@ -154,7 +163,7 @@ export abstract class EventStore {
     return grown;
   }
 
-  /** The pages of the log after a position, up to its present end. */
+  /** The pages of the log after a position, up to its present end. @throws LogDiffers if the store finds no event there */
   abstract readAll(reading: LogReading): AsyncIterable<LogPage>;
 
   /**
@@ -165,7 +174,7 @@ export abstract class EventStore {
 
   /**
    * The log after a position, in its total order: the stored events, then new ones. An event that commits late is never skipped.
-   * @throws LogEndsEarlier if the log was restored to a state before the position
+   * @throws LogEndsEarlier if the log was restored to a state before the position; LogDiffers if it has grown past it since
    */
   abstract followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage>;
 
@@ -210,6 +219,17 @@ export async function lastEvent(store: EventStore, stream: string, upTo?: number
 export async function eventAt(store: EventStore, stream: string, revision: number): Promise<StoredEvent | undefined> {
   for await (const [event] of store.read(stream, { from: revision, limit: 1 })) if (event?.revision === revision) return event;
   return undefined;
+}
+
+/** Whether the log can be read after a position. A restored log that has grown past it may have no event there. */
+export async function isPlaceIn(log: Pick<EventStore, 'readAll'>, position: bigint): Promise<boolean> {
+  try {
+    for await (const _ of log.readAll({ after: position, limit: 1 })) break;
+    return true;
+  } catch (error) {
+    if (error instanceof LogDiffers) return false;
+    throw error;
+  }
 }
 
 /** The category of a stream: `conversation` for `conversation-6f…`. */

@@ -5,7 +5,13 @@ import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
-import { LOG_ENDS_EARLIER } from '../../kernel/event-sourcing/event-store.js';
+import {
+  LOG_DIFFERS,
+  LOG_ENDS_EARLIER,
+  LogDiffers,
+  type LogFilter,
+  type LogReading,
+} from '../../kernel/event-sourcing/event-store.js';
 import { systemTiming } from '../system-timing.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';
@@ -69,6 +75,27 @@ async function openAccounts(count: number, movements: number): Promise<bigint> {
     position = await append(store, `account-${n}`, opened(`${n}`), ...moves);
   }
   return position;
+}
+
+/** A log that refuses to be read after a place between two of its events. */
+class LogWithoutEventAt extends InMemoryEventStore {
+  constructor(private readonly place: bigint) {
+    super();
+  }
+
+  override async *readAll(reading: LogReading) {
+    this.check(reading.after);
+    yield* super.readAll(reading);
+  }
+
+  override async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal) {
+    this.check(after);
+    yield* super.followAll(after, filter, signal);
+  }
+
+  private check(after: bigint): void {
+    if (after === this.place) throw new LogDiffers();
+  }
 }
 
 describe('a rebuild', () => {
@@ -189,6 +216,24 @@ describe('a rebuild', () => {
     expect(await cents()).toBe(6);
     await append(store, 'account-1', moved('1', 1));
     await eventually(async () => (await cents()) === 7);
+    expect(projector.failureOf('accounts')).toBeUndefined();
+  });
+
+  it('brings rows to the end of a restored log that has grown past the place of the rows and has no event there', async () => {
+    const before = await project();
+    await reached(await openAccounts(3, 5));
+    await before.stop();
+    const lost = await store.head();
+    store = new LogWithoutEventAt(lost);
+    await append(store, 'account-1', opened('1'));
+    while ((await store.head()) <= lost) await append(store, 'account-1', moved('1', 4));
+    const projector = await project();
+    await eventually(() => projector.failureOf('accounts') === LOG_DIFFERS);
+    expect(await rebuild()).toMatchObject({ swapped: true, comparison: undefined });
+    const expected = 4 * Number(await store.lastRevision('account-1'));
+    expect(await cents()).toBe(expected);
+    await append(store, 'account-1', moved('1', 1));
+    await eventually(async () => (await cents()) === expected + 1);
     expect(projector.failureOf('accounts')).toBeUndefined();
   });
 

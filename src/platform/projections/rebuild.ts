@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { filterOf, type Projection } from '../../../projections/projection.js';
-import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import { type EventStore, isPlaceIn } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
@@ -67,6 +67,8 @@ export class Rebuild {
   private readonly shadow: string;
   private readonly startedAt: number;
   private events = 0;
+  /** Whether the log has an event at the live position. A restored log that has grown past it may have none. */
+  private isLivePlaced = true;
   private resumedAt: bigint | undefined;
   private writer!: ProjectionWriter;
 
@@ -95,15 +97,16 @@ export class Rebuild {
   }
 
   private async run(): Promise<RebuildOutcome> {
-    const { sql, definition, options } = this;
+    const { sql, store, definition, options } = this;
     await dropRetired(sql, definition.schema, this.options.timing);
     this.writer = await this.openShadow();
     const live = await readCheckpoint(sql, definition.schema);
+    this.isLivePlaced = live === undefined || options.verifyOnly === true || (await isPlaceIn(store, live.position));
     await this.catchUp();
     this.show('indexing', this.writer.position);
     await buildDeferredIndexes(sql, this.shadow);
     // Rows of another version are expected to differ.
-    const isComparable = live && (options.verifyOnly || live.fingerprint === definition.fingerprint);
+    const isComparable = live && this.isLivePlaced && (options.verifyOnly || live.fingerprint === definition.fingerprint);
     const comparison = isComparable ? await this.compare() : undefined;
     if (!options.verifyOnly) await this.swap();
     const parked = await parkedIn(sql, options.verifyOnly ? this.shadow : definition.schema);
@@ -127,7 +130,11 @@ export class Rebuild {
     const { sql, definition, shadow, store, options } = this;
     const left = options.verifyOnly ? undefined : await readCheckpoint(sql, shadow);
     const ends = [await store.head(), await this.livePosition()];
-    if (left?.fingerprint === definition.fingerprint && ends.every((end) => end === undefined || left.position <= end)) {
+    const isKept =
+      left?.fingerprint === definition.fingerprint &&
+      ends.every((end) => end === undefined || left.position <= end) &&
+      (await isPlaceIn(store, left.position));
+    if (isKept) {
       this.resumedAt = left.position;
     } else {
       await dropSchema(sql, shadow);
@@ -141,11 +148,11 @@ export class Rebuild {
     return (await readCheckpoint(this.sql, this.definition.schema))?.position;
   }
 
-  /** Applies events up to the live position, repeatedly until it is close. Without live rows, up to the end of the log. */
+  /** Applies events up to the live position, repeatedly until it is close. Without such a place, up to the end of the log. */
   private async catchUp(): Promise<void> {
     for (let round = 1; round <= ROUNDS_MAX; round++) {
       const roundStartedAt = this.options.timing.elapsedMs();
-      await this.fill((await this.livePosition()) ?? (await this.store.head()));
+      await this.fill((this.isLivePlaced ? await this.livePosition() : undefined) ?? (await this.store.head()));
       if (this.options.timing.elapsedMs() - roundStartedAt < NEAR_MS) return;
     }
   }
@@ -172,7 +179,7 @@ export class Rebuild {
       return;
     }
     await heldStill(sql, definition.schema, async (tx, position) => {
-      await this.fill(position);
+      await this.fill(this.isLivePlaced ? position : await this.store.head());
       await this.writer.keepOthersOut(tx);
       await putInPlace(tx, definition.schema, true);
     });

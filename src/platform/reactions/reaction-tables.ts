@@ -1,5 +1,5 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres';
-import type { EventStore, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { type EventStore, isPlaceIn, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { describeFault } from '../supervision/described-fault.js';
 
 export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
@@ -59,23 +59,25 @@ async function keepRevisions(tx: TransactionSql): Promise<void> {
 }
 
 /**
- * Moves reactions that are past the end of the log back to its end, and returns their names. They have acted on all events that
- * are left, and the effects of lost events cannot be undone. Parked events past the end are dropped, because the log no longer
- * has them.
+ * Moves reactions that are past the end of the log, or where it has no event, back to its end, and returns their names. They have
+ * acted on all events that are left, and the effects of lost events cannot be undone. Parked events that the log no longer has there are
+ * dropped.
  */
-export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end'>): Promise<readonly string[]> {
+export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end' | 'readAll'>): Promise<readonly string[]> {
   const [there] = await sql`select 1 from pg_tables where schemaname = 'reactions' and tablename = 'reaction_checkpoint'`;
   if (!there) return [];
-  const [reached] = await sql<{ position: string }[]>`
-    select coalesce(max(position), -1)::text as position
-    from (select position from reactions.reaction_checkpoint union all select position from reactions.parked) as positions`;
+  const reached = await sql<{ position: string }[]>`
+    select position::text from reactions.reaction_checkpoint union select position::text from reactions.parked`;
   // Read afterwards, because a running service appends events and reacts to them in the meantime.
   const head = await log.end();
-  if (BigInt(reached!.position) <= head) return [];
-  await sql`delete from reactions.parked where position > ${String(head)}`;
+  const lost: string[] = [];
+  for (const { position } of reached) {
+    if (BigInt(position) > head || !(await isPlaceIn(log, BigInt(position)))) lost.push(position);
+  }
+  await sql`delete from reactions.parked where position = any(${lost}::bigint[])`;
   const rows = await sql<{ reaction: string }[]>`
     update reactions.reaction_checkpoint set position = ${String(head)}, epoch = epoch + 1
-    where position > ${String(head)} returning reaction`;
+    where position = any(${lost}::bigint[]) returning reaction`;
   return rows.map(({ reaction }) => reaction).sort();
 }
 

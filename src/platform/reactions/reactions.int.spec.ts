@@ -4,7 +4,7 @@ import { append } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
-import { LOG_ENDS_EARLIER, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { LOG_ENDS_EARLIER, LogDiffers, type LogReading, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { systemTiming } from '../system-timing.js';
@@ -56,6 +56,9 @@ const isCheckpointAt = async (position: bigint) => {
   const [row] = await database.sql<{ position: string }[]>`select position::text from reactions.reaction_checkpoint`;
   return row?.position === String(position);
 };
+
+/** The present log, with this end. */
+const endingAt = (end: bigint) => ({ end: async () => end, readAll: (reading: LogReading) => store.readAll(reading) });
 
 const parkedEvents = () => database.sql`select reaction, stream, error from reactions.parked order by reaction, parked.position`;
 
@@ -295,11 +298,29 @@ describe('a reaction', () => {
     const head = await append(store, 'bell-a', rang(1));
     const reactions = start();
     await eventually(() => reactions.failureOf('answer-door') === LOG_ENDS_EARLIER);
-    expect(await takeBackReactions(database.sql, { end: async () => head })).toEqual(['answer-door']);
-    expect(await takeBackReactions(database.sql, { end: async () => head })).toEqual([]);
+    expect(await takeBackReactions(database.sql, endingAt(head))).toEqual(['answer-door']);
+    expect(await takeBackReactions(database.sql, endingAt(head))).toEqual([]);
     await append(store, 'bell-a', rang(3));
     await eventually(() => heard.length === 3);
     expect(heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
+  });
+
+  it('whose checkpoint is between two events of a restored log is reset to the end', async () => {
+    const before = start();
+    const reached = await append(store, 'bell-a', rang(1));
+    await eventually(() => isCheckpointAt(reached));
+    await before.stop();
+    const head = await append(store, 'bell-a', rang(2));
+    const restored = {
+      ...endingAt(head),
+      readAll: (reading: LogReading) => {
+        if (reading.after !== head) throw new LogDiffers();
+        return store.readAll(reading);
+      },
+    };
+    expect(await takeBackReactions(database.sql, restored)).toEqual(['answer-door']);
+    expect(await isCheckpointAt(head)).toBe(true);
+    expect(await takeBackReactions(database.sql, restored)).toEqual([]);
   });
 
   it('that acts on a new event while the end of the log is read is not reset', async () => {
@@ -311,7 +332,7 @@ describe('a reaction', () => {
       await eventually(() => isCheckpointAt(second));
       return first;
     };
-    expect(await takeBackReactions(database.sql, { end: readLate })).toEqual([]);
+    expect(await takeBackReactions(database.sql, { ...endingAt(first), end: readLate })).toEqual([]);
     await append(store, 'bell-a', rang(3));
     await eventually(() => heard.length === 3);
     expect(heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
@@ -328,7 +349,7 @@ describe('a reaction', () => {
     await before.stop();
     store = new InMemoryEventStore();
     const head = await append(store, 'bell-a', rang(1));
-    await takeBackReactions(database.sql, { end: async () => head });
+    await takeBackReactions(database.sql, endingAt(head));
     await append(store, 'bell-b', rang(3));
     start();
     await eventually(() => heard.length > 0);

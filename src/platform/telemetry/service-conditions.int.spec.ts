@@ -5,7 +5,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { notReady } from '../../kernel/conditions.js';
-import { type EventStore, LOG_ENDS_EARLIER } from '../../kernel/event-sourcing/event-store.js';
+import { type EventStore, LOG_DIFFERS, LOG_ENDS_EARLIER } from '../../kernel/event-sourcing/event-store.js';
 import { InProcessKeyValue } from '../messaging/key-value/in-process-key-value.js';
 import { definitionOf } from '../projections/definition.js';
 import { Progress } from '../projections/progress.js';
@@ -117,6 +117,13 @@ describe('the conditions of the service', () => {
       `Not usable: read model accounts: ${LOG_ENDS_EARLIER}`,
     ]);
     await projector.stop();
+  });
+
+  it('are not ready while the log has no event at the place of a read model', async () => {
+    expect(await look({ projector: { failureOf: () => LOG_DIFFERS } })).toMatchObject({
+      readiness: 'not_ready',
+      reasons: expect.arrayContaining([`Not usable: read model accounts: ${LOG_DIFFERS}`]) as unknown,
+    });
   });
 
   it('are not ready when a read model needs a rebuild or a dependency does not answer in time', async () => {

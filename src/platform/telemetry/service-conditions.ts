@@ -8,7 +8,7 @@ import {
   type FollowerCondition,
   type ReadinessCheck,
 } from '../../kernel/conditions.js';
-import { type EventStore, LOG_ENDS_EARLIER, LOG_START } from '../../kernel/event-sourcing/event-store.js';
+import { type EventStore, LOG_DIFFERS, LOG_ENDS_EARLIER, LOG_START } from '../../kernel/event-sourcing/event-store.js';
 import { describeFault } from '../supervision/described-fault.js';
 import type { FollowerStatus } from '../supervision/follower-status.js';
 import { reactionStatuses } from '../reactions/reaction-statuses.js';
@@ -122,13 +122,16 @@ const UNWRITTEN = 'No projector has begun to write it.';
 const isAtStart = (position: bigint | undefined, head = LOG_START): boolean =>
   (position ?? LOG_START) <= LOG_START && head > LOG_START;
 
+/** The failures of a follower whose log was replaced by another one. */
+const REPLACED: ReadonlySet<string | undefined> = new Set([LOG_ENDS_EARLIER, LOG_DIFFERS]);
+
 function conditionOf(status: FollowerStatus, head: bigint | undefined, failure: string | undefined): FollowerCondition {
   const { position, eventAt, parked, held, problem } = status;
   const isBehind = head !== undefined && position !== undefined && position < head;
   const error = problem ?? failure;
   const hasGotAnywhere = position !== undefined && position > LOG_START;
   return {
-    ok: problem === undefined && failure !== LOG_ENDS_EARLIER && (failure === undefined || hasGotAnywhere),
+    ok: problem === undefined && !REPLACED.has(failure) && (failure === undefined || hasGotAnywhere),
     position: position === undefined ? null : String(position),
     behind: head === undefined || position === undefined ? null : String(isBehind ? head - position : 0n),
     secondsBehind: isBehind ? (eventAt ? Math.max(0, Math.round((Date.now() - eventAt.getTime()) / 1000)) : null) : 0,

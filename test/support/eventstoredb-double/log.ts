@@ -55,6 +55,8 @@ export class Log {
   private readonly streams = new Map<string, Stream>();
   private readonly listeners = new Set<() => void>();
   private end = 0n;
+  /** The end of the log at the last scavenge. The server has a map of the positions before. */
+  private scavengedUpTo = -1n;
 
   /** @param keep Called with the records that are about to be committed. */
   constructor(private readonly keep: (records: readonly LogRecord[]) => void = () => {}) {}
@@ -100,6 +102,7 @@ export class Log {
       const first = visible === 'deleted' ? undefined : visible?.[0]?.revision;
       stream.scavenged = Math.min(first ?? Infinity, Math.max(0, stream.committed - 1));
     }
+    this.scavengedUpTo = this.records.at(-1)?.position ?? -1n;
     this.records = this.records.filter(({ stream, revision }) => revision >= this.stream(stream).scavenged);
   }
 
@@ -167,6 +170,12 @@ export class Log {
   /** The last committed revision of a stream, even if bounds hide it. */
   lastRevision(name: string): number {
     return (this.streams.get(name)?.committed ?? 0) - 1;
+  }
+
+  /** Whether a read may begin at a position: at a record or beyond the end, but not within a record. */
+  isPlace(position: bigint): boolean {
+    const record = this.records[this.indexOf(position)];
+    return record === undefined || record.position === position || position <= this.scavengedUpTo;
   }
 
   /** The index of the first record at or past a position. */

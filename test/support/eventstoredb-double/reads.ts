@@ -112,6 +112,7 @@ async function readAll(answers: Answers, options: streamsPb.ReadReq.Options): Pr
   const backwards = options.getReadDirection() === BACKWARDS;
   const step = backwards ? -1 : 1;
   const position = from.hasPosition() ? BigInt(from.getPosition()!.getCommitPosition()) : undefined;
+  if (position !== undefined && !log.isPlace(position)) throw refusals.invalidPosition(false) as Error;
   const start = position !== undefined ? log.indexOf(position) : from.hasEnd() ? log.records.length : 0;
   let left = Number(options.getCount());
   for (let index = backwards ? start - 1 : start; left > 0 && index >= 0 && index < log.records.length; index += step) {

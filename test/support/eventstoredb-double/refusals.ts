@@ -14,6 +14,11 @@ export const refusals = {
   tooSlow: () => refusal(status.ABORTED, 'Consumer too slow to handle event while live. Client resubscription required.'),
   timeout: () => refusal(status.ABORTED, 'Timeout'),
   accessDenied: () => refusal(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' }),
+  /** A read and a subscription are refused with different words. */
+  invalidPosition: (isSubscription: boolean) =>
+    isSubscription
+      ? refusal(status.INVALID_ARGUMENT, 'Trying to read from an invalid position.')
+      : refusal(status.UNKNOWN, 'Unexpected FilteredReadAllResult: InvalidPosition'),
   invalid: (details: string) => refusal(status.INVALID_ARGUMENT, details),
   notLeader: ({ leader }: Faults) =>
     refusal(status.NOT_FOUND, 'Leader info available', {

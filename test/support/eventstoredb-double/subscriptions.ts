@@ -79,6 +79,7 @@ export async function subscribeToAll(answers: Answers, options: streamsPb.ReadRe
   const wanted = wantedBy(filter);
   const interval = filter ? checkpointInterval(filter) : Infinity;
   let position = from.hasPosition() ? BigInt(from.getPosition()!.getCommitPosition()) : undefined;
+  if (position !== undefined && !log.isPlace(position)) throw refusals.invalidPosition(true) as Error;
   if (from.hasEnd()) position = log.records.at(-1)?.position;
   let checkpoint = position;
   let considered = 0;

@@ -1,6 +1,6 @@
 import { AccessDeniedError, convertToCommandError, StreamDeletedError } from '@eventstore/db-client';
 
-import { LogEndsEarlier, StoreUnavailable, StreamGone } from '../../../kernel/event-sourcing/event-store.js';
+import { LogDiffers, LogEndsEarlier, StoreUnavailable, StreamGone } from '../../../kernel/event-sourcing/event-store.js';
 
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
@@ -19,6 +19,9 @@ export class StoreRefused extends Error {
 
 const OURS = [StreamGone, StoreRefused, StoreUnavailable, LogEndsEarlier];
 
+/** How a read and a subscription are refused at a position between two events. */
+const BETWEEN_EVENTS = /InvalidPosition|invalid position/;
+
 /** Maps an error of a call. Errors are the client's, gRPC's, or plain ones if no server was found. */
 export function meaningOf(error: unknown, stream = ''): StreamGone | StoreRefused | StoreUnavailable | LogEndsEarlier {
   if (OURS.some((kind) => error instanceof kind)) return error as InstanceType<(typeof OURS)[number]>;
@@ -27,6 +30,7 @@ export function meaningOf(error: unknown, stream = ''): StreamGone | StoreRefuse
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === UNAUTHENTICATED) return new StoreRefused(WRONG_CREDENTIALS, { cause: error });
   if (known instanceof AccessDeniedError || code === PERMISSION_DENIED) return new StoreRefused(NO_RIGHTS, { cause: error });
+  if (BETWEEN_EVENTS.test(String(message))) return new LogDiffers();
   if (FINAL_CODES.has(code)) return new StoreRefused(`EventStoreDB refuses: ${String(message)}`, { cause: error });
   const reason = isNoLeaderFound(error) ? 'no leader is found.' : String(message);
   return new StoreUnavailable(`EventStoreDB is not available: ${reason}`, { cause: error });

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 
-import { LogEndsEarlier, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
+import { LogDiffers, LogEndsEarlier, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { appendSurely } from '../../../../test/support/append-surely.js';
 import {
   eventsOf,
   eventually,
   Following,
   newCategory,
+  newEvent,
   newEvents,
   newStream,
   range,
@@ -106,6 +107,16 @@ describe('a follower', () => {
     await expect(following.until(() => false, 'its end')).rejects.toBeInstanceOf(LogEndsEarlier);
     const beyond = Following.log(on.store, (await on.store.head()) + 1n);
     await expect(beyond.until(() => false, 'its end')).rejects.toBeInstanceOf(LogEndsEarlier);
+  });
+
+  it('fails when a log that was restored from a backup has grown past its position with other events', async () => {
+    const { position } = await on.store.append(newStream(), 'none', newEvents(3));
+    const { port } = on.double;
+    await on.double.close();
+    on.double = await EventStoreDbDouble.start({ port });
+    await appendSurely(on.store, newStream(), 'none', [newEvent({ data: '{"a":"longer event"}' }), ...newEvents(9)]);
+    await expect(Following.log(on.store, position).until(() => false, 'its end')).rejects.toBeInstanceOf(LogDiffers);
+    await expect(readLog(on.store, position)).rejects.toBeInstanceOf(LogDiffers);
   });
 
   it('ends when its store is closed', async () => {
