@@ -78,7 +78,7 @@ export function readsContract(subject: () => Subject): void {
     for (const from of [0, 3, 1_499]) {
       const pages = await allOf(store().readTexts(stream, from));
       expect(pages.flatMap(({ texts }) => texts)).toEqual(events.slice(from).map(({ data }) => data));
-      expect(pages.map(({ first }) => first)).toEqual(pages.map((_, index) => from + pages.slice(0, index).flatMap(({ texts }) => texts).length)); // prettier-ignore
+      expect(pages.map(({ first }) => first)).toEqual(pages.map((_, index) => from + pages.slice(0, index).flatMap(({ texts }) => texts).length)); // oxfmt-ignore
       expect(pages.map(({ metadata }) => metadata)).toEqual(
         pages.map((_, index) => (index === 0 ? `{"at":${from}}` : undefined)),
       );
@@ -113,7 +113,7 @@ export function readsContract(subject: () => Subject): void {
     await store().append(same, 2, newEvents(1));
     await store().append(none, 'none', newEvents(1));
     await store().setRetention(same, { truncateBefore: 4 });
-    expect(await store().grownPast(known)).toEqual(new Map([[grown, 2], [same, 3], [none, 0]])); // prettier-ignore
+    expect(await store().grownPast(known)).toEqual(new Map([[grown, 2], [same, 3], [none, 0]])); // oxfmt-ignore
     expect(await store().grownPast(new Map())).toEqual(new Map());
   });
 

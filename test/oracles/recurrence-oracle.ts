@@ -8,7 +8,7 @@ import { Temporal } from 'temporal-polyfill';
 export type Fields = readonly [minute: string, hour: string, day: string, month: string, weekday: string];
 
 const MINUTE_MS = 60_000;
-const BOUNDS = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 6]] as const; // prettier-ignore
+const BOUNDS = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 6]] as const; // oxfmt-ignore
 
 function valuesOf(field: string, [first, last]: readonly [number, number]): ReadonlySet<number> {
   const values = new Set<number>();

@@ -156,7 +156,7 @@ export function analyticsStory(makeBacking: MakeBacking): void {
     it('is returned in pages without a gap', async () => {
       const all = (await logs()).logs;
       const pages = [await logs({ page: 0, page_size: 3 }), await logs({ page: 2, page_size: 3 })];
-      expect(pages.map(({ page, has_more: more }) => [page, more])).toEqual([[1, true], [2, false]]); // prettier-ignore
+      expect(pages.map(({ page, has_more: more }) => [page, more])).toEqual([[1, true], [2, false]]); // oxfmt-ignore
       expect(pages.flatMap((page) => page.logs)).toEqual(all);
     });
 

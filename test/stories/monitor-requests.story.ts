@@ -72,14 +72,14 @@ export function monitorRequestsStory(makeBacking: MakeBacking): void {
     const { monitor } = await shop.create();
     const { monitor_id: id } = monitor;
     const { key } = await shop.world.agent();
-    const paths = [['GET', ''], ['GET', '/secret'], ['PUT', '/secret'], ['POST', '/pause'], ['POST', '/resume'], ['POST', '/cancel']] as const; // prettier-ignore
+    const paths = [['GET', ''], ['GET', '/secret'], ['PUT', '/secret'], ['POST', '/pause'], ['POST', '/resume'], ['POST', '/cancel']] as const; // oxfmt-ignore
     for (const [method, path] of paths) {
       for (const [which, client] of [
         [id, shop.world.bob],
         [newId(), shop.world.alice],
         ['7', shop.world.alice],
       ] as const) {
-        // prettier-ignore
+        // oxfmt-ignore
         const { status, body } = await shop.send(method, `/api/monitors/${which}${path}`, client);
         expect([status, body]).toEqual([404, NOT_FOUND]);
       }

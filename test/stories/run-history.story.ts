@@ -61,8 +61,8 @@ export function runHistoryStory(makeBacking: MakeBacking): void {
       await eventually(async () => (await history(client, { days: 90 })).runs.length === 5);
       const found = async (fields: Fields) => (await history(client, fields)).runs.map(({ title, status }) => [title, status]);
       const [sure, cent] = ['100%_sure', '100 PER cent'];
-      expect(await found({})).toEqual([[cent, 'skipped'], [cent, 'success'], [cent, 'timeout'], [sure, 'failed']]); // prettier-ignore
-      expect(await found({ status: 'failed' })).toEqual([[cent, 'timeout'], [sure, 'failed']]); // prettier-ignore
+      expect(await found({})).toEqual([[cent, 'skipped'], [cent, 'success'], [cent, 'timeout'], [sure, 'failed']]); // oxfmt-ignore
+      expect(await found({ status: 'failed' })).toEqual([[cent, 'timeout'], [sure, 'failed']]); // oxfmt-ignore
       expect(await found({ status: 'timeout' })).toEqual([[cent, 'timeout']]);
       expect(await found({ status: 'cancelled' })).toEqual([]);
       expect(await found({ q: 'per', status: 'success' })).toEqual([[cent, 'success']]);
@@ -126,7 +126,7 @@ export function runHistoryStory(makeBacking: MakeBacking): void {
       expect((await history(client, { limit: 8, offset: -3 })).has_more).toBe(false);
       expect(await history(client, { offset: HISTORY_OFFSET_MAX * 2 })).toEqual({ runs: [], has_more: false });
       const one = async (fields: Fields) => (await history(client, fields)).runs[0]!;
-      const [time, text] = [{ started_at: expect.any(String), finished_at: expect.any(String), duration_ms: expect.any(Number) }, expect.any(String) as unknown]; // prettier-ignore
+      const [time, text] = [{ started_at: expect.any(String), finished_at: expect.any(String), duration_ms: expect.any(Number) }, expect.any(String) as unknown]; // oxfmt-ignore
       const row = { id: text, at: text, ...time, agent_id: null, conversation_id: null, error: null };
       const delivered = await one({ kind: 'webhook', q: 'door' });
       const runId = delivered['id'];
@@ -155,7 +155,7 @@ export function runHistoryStory(makeBacking: MakeBacking): void {
       const inVain = await one({ kind: 'monitor', status: 'failed' });
       expect(inVain).toMatchObject({ ...ofMonitor, title: 'Gone', status: 'failed', error: 'No room.', message_id: null });
       const { counts } = await now(client);
-      const [two, oneFailed] = [{ runs: 2, failed: 0 }, { runs: 2, failed: 1 }]; // prettier-ignore
+      const [two, oneFailed] = [{ runs: 2, failed: 0 }, { runs: 2, failed: 1 }]; // oxfmt-ignore
       const by = { schedule: two, webhook: two, job: oneFailed, monitor: oneFailed };
       expect(counts).toMatchObject({ runs: 8, failed: 2, by_kind: by });
     });

@@ -120,7 +120,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
 
     it('is closed to other users', async () => {
       const { id } = await calls.create(agentId);
-      const paths = [['GET', ''], ['PUT', ''], ['PATCH', ''], ['DELETE', ''], ['POST', '/run'], ['GET', '/runs'], ['GET', `/runs/${newId()}`]]; // prettier-ignore
+      const paths = [['GET', ''], ['PUT', ''], ['PATCH', ''], ['DELETE', ''], ['POST', '/run'], ['GET', '/runs'], ['GET', `/runs/${newId()}`]]; // oxfmt-ignore
       for (const [method, path] of paths) {
         const body = method === 'PUT' || method === 'PATCH' ? { action: 'pause' } : undefined;
         const strange = await calls.send(method!, `/api/schedules/${id}${path}`, body, 'bob');

@@ -28,7 +28,7 @@ const turn = (index: number): ConversationEvent[] => {
 const conversation: readonly ConversationEvent[] = [
   {
     type: 'ConversationStarted',
-    data: { conversationId: CONVERSATION, ownerId: 'local', agentId: null, name: 'What does the log keep?', visibility: 'listed', sharedUsage: false, history: [] }, // prettier-ignore
+    data: { conversationId: CONVERSATION, ownerId: 'local', agentId: null, name: 'What does the log keep?', visibility: 'listed', sharedUsage: false, history: [] }, // oxfmt-ignore
   },
   ...turn(0),
   { type: 'ConversationRenamed', data: { conversationId: CONVERSATION, name: 'What the log keeps', by: 'title' } },

@@ -139,7 +139,7 @@ describe('an appended turn', () => {
       for (const { revision, data } of await eventsOf(store, messageStream('t2'))) digest.add(revision, data);
       expect([stated!.frames, stated!.sha256]).toEqual([digest.frames, digest.hex()]);
       expect((await framesOf(store, 't2')).map(({ type }) => type)).toEqual(
-        ['message_id', 'thought', 'answer', 'source', 'tool_calls', 'id', 'end'], // prettier-ignore
+        ['message_id', 'thought', 'answer', 'source', 'tool_calls', 'id', 'end'], // oxfmt-ignore
       );
     }
     expect(deaths.length).toBeGreaterThan(2);

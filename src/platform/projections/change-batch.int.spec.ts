@@ -91,7 +91,7 @@ const allAtOnce = (changes: readonly Change[]) =>
 const oneByOne = (changes: readonly Change[]) => after((tx) => sendOneByOne(tx, changes));
 
 describe('a batch of row changes', () => {
-  const text = fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('a"b', '\\u0000', 'tab\t', 'é😀', 'x\ud800y')).filter((t) => !t.includes('\0')); // prettier-ignore
+  const text = fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('a"b', '\\u0000', 'tab\t', 'é😀', 'x\ud800y')).filter((t) => !t.includes('\0')); // oxfmt-ignore
   const key = fc.record({ id: fc.constantFrom('x', 'y'), part: fc.integer({ min: 0, max: 1 }) });
   const values = fc.record(
     { name: text, tags: fc.constantFrom(null, ['a', 'b'], { k: [1] }), at: fc.constant(new Date(1e12)) },
@@ -134,7 +134,7 @@ describe('a batch of row changes', () => {
       const isThere = there.has(id);
       there.add(id);
       if (step.kind === 'insert') return isThere ? [] : [insertInto('thing', { ...step.key, ...step.values })];
-      const note = isThere ? changeIn('note', { id: step.id }, { text: step.text }) : insertInto('note', { id: step.id, text: step.text }); // prettier-ignore
+      const note = isThere ? changeIn('note', { id: step.id }, { text: step.text }) : insertInto('note', { id: step.id, text: step.text }); // oxfmt-ignore
       return [note, derive(MEASURED, `${step.id}`)];
     });
   }

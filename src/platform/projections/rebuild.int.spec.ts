@@ -145,7 +145,7 @@ describe('a rebuild', () => {
     let reads = 0;
     const readers = Array.from({ length: 4 }, async () => {
       while (reading) {
-        const rows = await database.sql`select account, sum(movement.cents) from accounts.account join accounts.movement using (account) group by 1`; // prettier-ignore
+        const rows = await database.sql`select account, sum(movement.cents) from accounts.account join accounts.movement using (account) group by 1`; // oxfmt-ignore
         expect(rows).toHaveLength(5);
         reads++;
       }

@@ -34,7 +34,7 @@ export async function writeTogether(sql: Sql, portions: readonly Portion[], lock
     const answers: Promise<unknown>[] = [];
     const send = (statement: Pick<PendingQuery<Row[]>, 'execute'>) => void answers.push(handled(statement.execute()));
     send(tx`select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', ${String(lockMsMax)}, true)`);
-    answers.push(handled(moveCheckpoints(tx, portions.map(({ move }) => move)))); // prettier-ignore
+    answers.push(handled(moveCheckpoints(tx, portions.map(({ move }) => move)))); // oxfmt-ignore
     let entered: string | undefined;
     const placeOf = (schema: string): TablePlace => ({
       named: (table) => `${schema}.${table}`,

@@ -35,7 +35,7 @@ describe('a ticker', () => {
       throw new Error('bad');
     };
     const good = async () => void ticks.good++;
-    const tickers = new Tickers([{ name: 'bad', everyMs: 3, tick: bad }, { name: 'good', everyMs: 3, tick: good }], clock, systemTiming, log); // prettier-ignore
+    const tickers = new Tickers([{ name: 'bad', everyMs: 3, tick: bad }, { name: 'good', everyMs: 3, tick: good }], clock, systemTiming, log); // oxfmt-ignore
     tickers.start();
     await eventually(() => ticks.good >= 3 && ticks.bad >= 3);
     await tickers.stop();

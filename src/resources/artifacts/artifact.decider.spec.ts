@@ -40,35 +40,35 @@ describe('an artifact', () => {
   it('stores each edition once and adds another edition as the next version', () => {
     given(artifact, []).when(store(created())).then([wasCreated]);
     given(artifact, [wasCreated]).when(store(created())).thenNothing();
-    given(artifact, [wasCreated]).when(store(created('e2'))).then([added(2, 'e2')]); // prettier-ignore
-    given(artifact, [wasCreated, added(2, 'e2')]).when(store(created('e1'))).thenNothing(); // prettier-ignore
-    given(artifact, [wasCreated]).when(store(created('e2', 'bob'))).thenRejected('artifact-not-found'); // prettier-ignore
+    given(artifact, [wasCreated]).when(store(created('e2'))).then([added(2, 'e2')]); // oxfmt-ignore
+    given(artifact, [wasCreated, added(2, 'e2')]).when(store(created('e1'))).thenNothing(); // oxfmt-ignore
+    given(artifact, [wasCreated]).when(store(created('e2', 'bob'))).thenRejected('artifact-not-found'); // oxfmt-ignore
   });
 
   it('restores an earlier version as the newest', () => {
     const past = [wasCreated, added(2, 'e2')];
-    given(artifact, past).when(restore('ann', 1)).then([restored(3, 1, 'e1')]); // prettier-ignore
-    for (const version of [0, 3, -1, 1.5]) given(artifact, past).when(restore('ann', version)).thenRejected('artifact-version-not-found'); // prettier-ignore
+    given(artifact, past).when(restore('ann', 1)).then([restored(3, 1, 'e1')]); // oxfmt-ignore
+    for (const version of [0, 3, -1, 1.5]) given(artifact, past).when(restore('ann', version)).thenRejected('artifact-version-not-found'); // oxfmt-ignore
     given(artifact, past).when(restore('bob', 1)).thenRejected('artifact-not-found');
     given(artifact, []).when(restore('ann', 1)).thenRejected('artifact-not-found');
   });
 
   it('is deleted for good, with an event that names each blob of its versions once', () => {
     const past = [wasCreated, added(2, 'e2'), restored(3, 1, 'e1')];
-    given(artifact, past).when(remove('ann')).then([deleted('blob-e1', 'blob-e2')]); // prettier-ignore
+    given(artifact, past).when(remove('ann')).then([deleted('blob-e1', 'blob-e2')]); // oxfmt-ignore
     given(artifact, past).when(remove('bob')).thenRejected('artifact-not-found');
     const gone = [...past, deleted('blob-e1', 'blob-e2')];
     given(artifact, gone).when(remove('ann')).thenNothing();
     given(artifact, gone).when(store(created())).thenNothing();
     given(artifact, gone).when(restore('ann', 1)).thenRejected('artifact-not-found');
-    given(artifact, [deleted('blob-e1')]).when(store(created())).thenNothing(); // prettier-ignore
+    given(artifact, [deleted('blob-e1')]).when(store(created())).thenNothing(); // oxfmt-ignore
     const state = (events: readonly ArtifactEvent[]) => events.reduce(artifact.evolve, artifact.initial);
     expect(state(gone)).toEqual(state(gone.slice(-1)));
   });
 
   it('refuses more than VERSIONS_MAX versions', () => {
     const past = [wasCreated, ...Array.from({ length: VERSIONS_MAX - 1 }, (_, index) => added(index + 2, `e${index + 2}`))];
-    given(artifact, past).when(store(created('more'))).thenRejected('artifact-quota-exceeded'); // prettier-ignore
+    given(artifact, past).when(store(created('more'))).thenRejected('artifact-quota-exceeded'); // oxfmt-ignore
     given(artifact, past).when(restore('ann', 1)).thenRejected('artifact-quota-exceeded');
   });
 });

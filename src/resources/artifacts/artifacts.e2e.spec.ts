@@ -85,7 +85,7 @@ describe('an artifact', () => {
       body: { success: true, version: { version: 2, spec: { cells: 1 } } },
     });
     for (const version of ['3', '0', '-1', 'x', '1.5', '99999999999999'])
-      expect(await read(alice.get(`${path}/versions/${version}`))).toEqual({ status: 404, body: { success: false, message: 'Version not found' } }); // prettier-ignore
+      expect(await read(alice.get(`${path}/versions/${version}`))).toEqual({ status: 404, body: { success: false, message: 'Version not found' } }); // oxfmt-ignore
   });
 
   it('is listed among all artifacts of its owner and by its workflow run', async () => {
@@ -98,9 +98,9 @@ describe('an artifact', () => {
     expect(await read(bob.get(`/api/artifacts?workflow_run_id=${parent.workflowRunId}`))).toMatchObject({
       body: { artifacts: [] },
     });
-    expect(await read(alice.get('/api/artifacts?workflow_run_id=x'))).toEqual({ status: 400, body: { success: false, message: 'Invalid workflow_run_id' } }); // prettier-ignore
-    expect(await read(alice.get('/api/artifacts?conversation_id=x'))).toEqual({ status: 400, body: { success: false, message: 'Invalid conversation_id' } }); // prettier-ignore
-    expect(await read(alice.get(`/api/artifacts?conversation_id=${UNKNOWN}`))).toMatchObject({ status: 403, body: { message: 'Forbidden' } }); // prettier-ignore
+    expect(await read(alice.get('/api/artifacts?workflow_run_id=x'))).toEqual({ status: 400, body: { success: false, message: 'Invalid workflow_run_id' } }); // oxfmt-ignore
+    expect(await read(alice.get('/api/artifacts?conversation_id=x'))).toEqual({ status: 400, body: { success: false, message: 'Invalid conversation_id' } }); // oxfmt-ignore
+    expect(await read(alice.get(`/api/artifacts?conversation_id=${UNKNOWN}`))).toMatchObject({ status: 403, body: { message: 'Forbidden' } }); // oxfmt-ignore
   });
 
   it('is always downloaded as a file under its name', async () => {
@@ -113,7 +113,7 @@ describe('an artifact', () => {
         ),
       ),
     ).toEqual({
-      // prettier-ignore
+      // oxfmt-ignore
       'content-type': 'text/html',
       'content-disposition': `attachment; filename="tea _.txt"; filename*=UTF-8''tea%20%E2%98%95.txt`,
       'x-content-type-options': 'nosniff',
@@ -121,8 +121,8 @@ describe('an artifact', () => {
       'content-security-policy': "default-src 'none'; sandbox",
     });
     expect(await response.text()).toBe('<script>alert(1)</script>');
-    expect(await read(alice.get(`${path}/download?version=x`))).toEqual({ status: 400, body: { success: false, message: 'Invalid version' } }); // prettier-ignore
-    expect(await read(alice.get(`${path}/download?version=2`))).toEqual({ status: 404, body: { success: false, message: 'Version not found' } }); // prettier-ignore
+    expect(await read(alice.get(`${path}/download?version=x`))).toEqual({ status: 400, body: { success: false, message: 'Invalid version' } }); // oxfmt-ignore
+    expect(await read(alice.get(`${path}/download?version=2`))).toEqual({ status: 404, body: { success: false, message: 'Version not found' } }); // oxfmt-ignore
   });
 
   it('is downloaded by a link that needs no credential and cannot be forged', async () => {
@@ -131,7 +131,7 @@ describe('an artifact', () => {
       ['?disposition=url', {}],
       ['?version=1', { accept: 'application/json' }],
     ] as const) {
-      // prettier-ignore
+      // oxfmt-ignore
       const response = await alice.get(`${path}/download${query}`, headers);
       expect(response.headers.get('content-type')).toContain('application/vnd.docsgpt.artifact-url+json');
       const { success, url } = (await response.json()) as { success: boolean; url: string };
@@ -150,10 +150,10 @@ describe('an artifact', () => {
     const { status, body } = await read(alice.post(`${path}/restore`, { version: 1 }));
     expect([status, body['success'], (body['version'] as Body)['version']]).toEqual([200, true, 3]);
     expect(await (await alice.get(`${path}/download`)).text()).toBe('Tea');
-    expect(await read(alice.post(`${path}/restore`, {}))).toEqual({ status: 400, body: { success: false, message: 'Missing version' } }); // prettier-ignore
+    expect(await read(alice.post(`${path}/restore`, {}))).toEqual({ status: 400, body: { success: false, message: 'Missing version' } }); // oxfmt-ignore
     for (const version of ['x', 0, -1, 1.5, {}, [1]])
-      expect(await read(alice.post(`${path}/restore`, { version }))).toEqual({ status: 400, body: { success: false, message: 'Invalid version' } }); // prettier-ignore
-    expect(await read(alice.post(`${path}/restore`, { version: 9 }))).toEqual({ status: 404, body: { success: false, message: 'Version not found' } }); // prettier-ignore
+      expect(await read(alice.post(`${path}/restore`, { version }))).toEqual({ status: 400, body: { success: false, message: 'Invalid version' } }); // oxfmt-ignore
+    expect(await read(alice.post(`${path}/restore`, { version: 9 }))).toEqual({ status: 404, body: { success: false, message: 'Version not found' } }); // oxfmt-ignore
   });
 
   it('is deleted with its bytes, while another artifact with the same content remains', async () => {
@@ -181,7 +181,7 @@ describe('an artifact', () => {
       [alice, '/api/artifacts/not-an-id'],
       [alice, '/api/artifacts/..%2f..%2fetc'],
     ] as const) {
-      // prettier-ignore
+      // oxfmt-ignore
       expect(await read(who.get(at))).toEqual(NOT_FOUND);
       expect(await read(who.get(`${at}/versions/1`))).toEqual(NOT_FOUND);
       expect(await read(who.get(`${at}/download`))).toEqual(NOT_FOUND);
@@ -231,7 +231,7 @@ describe('an artifact of a conversation', () => {
   });
 
   it('can be read with the agent’s key and the conversation’s id, and changed only by its owner', async () => {
-    const created = await read(carol.post('/api/create_agent', { name: 'Guide', description: 'x', status: 'published', prompt_id: 'default', agent_type: 'classic', retriever: 'classic', chunks: '0', source: 'default' })); // prettier-ignore
+    const created = await read(carol.post('/api/create_agent', { name: 'Guide', description: 'x', status: 'published', prompt_id: 'default', agent_type: 'classic', retriever: 'classic', chunks: '0', source: 'default' })); // oxfmt-ignore
     const key = created.body['key'] as string;
     const visitor = new Client(service.url, { 'x-api-key': key });
     const conversationId = await asked(visitor, {}, { api_key: key });

@@ -53,7 +53,7 @@ it('shows the most important items of each list, up to its limit', async () => {
   const { running, up_next: next } = await activityOf(nothing).of('ann', NOW);
   expect(running.slice(0, 4).map(({ id }) => id)).toEqual(['r0', 'm0', 'r1', 'm1']);
   expect(running).toHaveLength(RUNNING_MAX);
-  expect(next.slice(0, 4).map((each) => ('schedule_id' in each ? each.schedule_id : each.monitor_id))).toEqual(['s0', 'w0', 's1', 'w1']); // prettier-ignore
+  expect(next.slice(0, 4).map((each) => ('schedule_id' in each ? each.schedule_id : each.monitor_id))).toEqual(['s0', 'w0', 's1', 'w1']); // oxfmt-ignore
   expect(next).toHaveLength(UP_NEXT_MAX);
   expect(asked).toEqual({ paused: PAUSED_SCHEDULES_MAX, approvals: APPROVALS_MAX, chats: MARKED_CHATS_MAX });
 });

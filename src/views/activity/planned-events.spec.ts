@@ -38,7 +38,7 @@ const slots = (given: Given, of = window) =>
 
 describe('an undecided slot', () => {
   it('is planned from the next slot of the schedule up to its end', () => {
-    expect(slots({})).toEqual([['planned', '13:00'], ['planned', '14:00']]); // prettier-ignore
+    expect(slots({})).toEqual([['planned', '13:00'], ['planned', '14:00']]); // oxfmt-ignore
     expect(slots({ nextSlotAt: new Date(NOW + 2 * HOUR_MS) })).toEqual([['planned', '14:00']]);
     expect(slots({ timing: every('0 * * * *', iso(NOW + HOUR_MS)) })).toEqual([['planned', '13:00']]);
     expect(slots({ nextSlotAt: null })).toEqual([]);
@@ -49,14 +49,14 @@ describe('an undecided slot', () => {
   it('is missed after ten minutes and not before, also while no scheduler runs', () => {
     const at = (minutes: number) => ({ timing: every('* * * * *'), nextSlotAt: new Date(NOW + minutes * MINUTE_MS) });
     const seen = slots(at(-12), { from: NOW - HOUR_MS, until: NOW + MINUTE_MS });
-    expect(seen.slice(0, 4)).toEqual([['missed', '11:48'], ['missed', '11:49'], ['missed', '11:50'], ['planned', '11:51']]); // prettier-ignore
+    expect(seen.slice(0, 4)).toEqual([['missed', '11:48'], ['missed', '11:49'], ['missed', '11:50'], ['planned', '11:51']]); // oxfmt-ignore
     expect(seen).toHaveLength(13);
   });
 
   it('is not missed before the last change of the schedule or before the retention period of runs', () => {
     const late = { timing: every('0 * * * *'), nextSlotAt: new Date(NOW - 5 * HOUR_MS) };
     const since = new Date(NOW - HOUR_MS);
-    expect(slots({ ...late, markedSince: since })).toEqual([['missed', '11:00'], ['planned', '12:00'], ['planned', '13:00'], ['planned', '14:00']]); // prettier-ignore
+    expect(slots({ ...late, markedSince: since })).toEqual([['missed', '11:00'], ['planned', '12:00'], ['planned', '13:00'], ['planned', '14:00']]); // oxfmt-ignore
     const old = { from: NOW - 91 * DAY_MS, until: NOW - 90 * DAY_MS + HOUR_MS };
     const ancient = { timing: every('0 * * * *'), nextSlotAt: new Date(0), markedSince: new Date(0) };
     expect(slots(ancient, old)).toEqual([['missed', '12:00']]);
@@ -64,7 +64,7 @@ describe('an undecided slot', () => {
 
   it('is paused with its schedule, and not shown if it passed during the pause', () => {
     const paused = { status: 'paused', nextSlotAt: new Date(NOW - 5 * HOUR_MS) } as const;
-    expect(slots(paused)).toEqual([['paused', '13:00'], ['paused', '14:00']]); // prettier-ignore
+    expect(slots(paused)).toEqual([['paused', '13:00'], ['paused', '14:00']]); // oxfmt-ignore
     const once: ScheduleTiming = { kind: 'once', runAt: iso(NOW - HOUR_MS), timezone: 'UTC' };
     expect(slots({ ...paused, timing: once, nextSlotAt: new Date(NOW - HOUR_MS) })).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('the events shown', () => {
     });
     const given = { timing: every('* * * * *'), nextSlotAt: new Date(NOW - 20 * MINUTE_MS) };
     const sums = [sum('success', 600, midnight), sum('skipped', 3, midnight + 1), sum('missed', 2, midnight + 2)];
-    const { events } = plannedEvents([shown(given, { isSummed: true, marks: [mark(30, 'failed')], sums }, of)], [midnight, midnight + DAY_MS], of.until, NOW); // prettier-ignore
+    const { events } = plannedEvents([shown(given, { isSummed: true, marks: [mark(30, 'failed')], sums }, of)], [midnight, midnight + DAY_MS], of.until, NOW); // oxfmt-ignore
     const common = { kind: 'schedule', schedule_id: 's1', agent_id: 'guide', name: 'Report' };
     expect(events).toEqual([
       { ...common, status: 'success', at: iso(midnight), count: 600, until: iso(midnight + HOUR_MS) },

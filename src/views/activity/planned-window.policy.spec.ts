@@ -18,7 +18,7 @@ it.each<[string, WindowRequest, readonly [string, string, number]]>([
   ['may have 62 days', { from: '2026-01-01', to: '2026-03-04' }, ['2026-01-01T00:00:00.000Z', '2026-03-04T00:00:00.000Z', 62]],
   ['may have 62 days of which one is longer', { from: '2026-10-01', to: '2026-12-02', tz: 'Europe/Prague' }, ['2026-09-30T22:00:00.000Z', '2026-12-01T23:00:00.000Z', 62]],
   ['has a day that begins at one o’clock', { from: '2026-09-05T12:00', to: '2026-09-07', tz: 'America/Santiago' }, ['2026-09-05T16:00:00.000Z', '2026-09-07T03:00:00.000Z', 2]],
-])('a window %s', (_, asked, expected) => expect(opened(asked)).toEqual(expected)); // prettier-ignore
+])('a window %s', (_, asked, expected) => expect(opened(asked)).toEqual(expected)); // oxfmt-ignore
 
 it.each<[WindowRequest, string]>([
   [{ tz: 'Nowhere' }, 'unknown timezone'],

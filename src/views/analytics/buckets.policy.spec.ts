@@ -19,7 +19,7 @@ describe('the buckets of a period', () => {
 
   it('are complete and in order, with the default value for those without a value', () => {
     const buckets = bucketsOf('last_7_days', now);
-    const days = filled(buckets, new Map([['2026-02-28', 3], ['2020-01-01', 9]]), 0); // prettier-ignore
+    const days = filled(buckets, new Map([['2026-02-28', 3], ['2020-01-01', 9]]), 0); // oxfmt-ignore
     expect(Object.entries(days)).toEqual(buckets.keys.map((key) => [key, key === '2026-02-28' ? 3 : 0]));
   });
 });

@@ -8,7 +8,7 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { userIdOf } from '../../../test/support/user-id.js';
 
-type Event = Readonly<{ position: string; id: string; stream: string; type: string; actor: string; correlation_id: string; data: Record<string, unknown> }>; // prettier-ignore
+type Event = Readonly<{ position: string; id: string; stream: string; type: string; actor: string; correlation_id: string; data: Record<string, unknown> }>; // oxfmt-ignore
 type Page = Readonly<{ success: true; events: Event[]; next: string | null }>;
 type Node = Readonly<{ id: string; type: string; journal?: { frames: number; last_id: number; sha256: string }; caused: Node[] }>;
 type Trace = Readonly<{ success: true; correlation_id: string; events: number; truncated: boolean; caused: Node[] }>;
@@ -69,7 +69,7 @@ describe('the audit', () => {
   it('returns a line for every event if the client accepts NDJSON', async () => {
     const response = await admin.get('/api/audit/events?type=TurnAsked', { accept: 'application/x-ndjson' });
     expect(response.headers.get('content-type')).toContain('application/x-ndjson');
-    const lines = (await response.text()).trimEnd().split('\n').map((line) => JSON.parse(line) as Event); // prettier-ignore
+    const lines = (await response.text()).trimEnd().split('\n').map((line) => JSON.parse(line) as Event); // oxfmt-ignore
     expect(lines.map(({ data }) => data['question'])).toEqual(['What is kept?', 'And mine?']);
   });
 
@@ -93,7 +93,7 @@ describe('the audit', () => {
     const trace = await ann.json<Trace>(`/api/audit/trace/${sealed.correlation_id}`);
     const flat = (nodes: readonly Node[]): Node[] => nodes.flatMap((node) => [node, ...flat(node.caused)]);
     const nodes = flat(trace.caused);
-    expect(nodes.map(({ type }) => type)).toEqual(expect.arrayContaining(['ConversationStarted', 'TurnAsked', 'TurnStarted', 'TurnAnswered', 'TurnSealed'])); // prettier-ignore
+    expect(nodes.map(({ type }) => type)).toEqual(expect.arrayContaining(['ConversationStarted', 'TurnAsked', 'TurnStarted', 'TurnAnswered', 'TurnSealed'])); // oxfmt-ignore
     const digest = await ann.json(`/api/messages/${messageId}/digest`);
     const { journal } = nodes.find(({ type }) => type === 'TurnSealed')!;
     expect(journal).toMatchObject({ frames: digest['frames'], last_id: digest['last_id'], sha256: digest['sha256'] });

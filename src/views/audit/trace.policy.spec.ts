@@ -21,9 +21,9 @@ const shapes = (events: readonly TracedEvent[]) => traceOf(events).map(shapeOf);
 
 describe('a trace', () => {
   it('has each event below its cause, and the effects of the request at the top', () => {
-    const events = [event('asked', 'request'), event('started', 'asked'), event('answered', 'started'), event('titled', 'asked'), event('other', 'request')]; // prettier-ignore
+    const events = [event('asked', 'request'), event('started', 'asked'), event('answered', 'started'), event('titled', 'asked'), event('other', 'request')]; // oxfmt-ignore
     expect(shapes(events)).toEqual([
-      ['asked', [['started', [['answered', []]]], ['titled', []]]], // prettier-ignore
+      ['asked', [['started', [['answered', []]]], ['titled', []]]], // oxfmt-ignore
       ['other', []],
     ]);
   });

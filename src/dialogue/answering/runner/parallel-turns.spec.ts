@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
-import { answeringOptions, askedTurn, bringFurther, cause, eventsOf, framesOf, deltas, scripted, settings, workerOver } from '../../../../test/support/turns.js'; // prettier-ignore
+import { answeringOptions, askedTurn, bringFurther, cause, eventsOf, framesOf, deltas, scripted, settings, workerOver } from '../../../../test/support/turns.js'; // oxfmt-ignore
 import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
 import { ask, conversation, rename } from '../../conversation/conversation.decider.js';
 import { startTurn } from '../../conversation/turn.decider.js';

@@ -101,6 +101,6 @@ describe('frames', () => {
     const read = (bytes: Buffer) => [...new FrameReader(50).push(bytes)];
     expect(() => read(sizes(1e6, 0))).toThrow(FrameRefused);
     expect(() => read(sizes(2, 51))).toThrow(FrameRefused);
-    for (const text of ['{', 'null', '7', '"x"']) expect(() => read(Buffer.concat([sizes(text.length, 0), Buffer.from(text)]))).toThrow(FrameRefused); // prettier-ignore
+    for (const text of ['{', 'null', '7', '"x"']) expect(() => read(Buffer.concat([sizes(text.length, 0), Buffer.from(text)]))).toThrow(FrameRefused); // oxfmt-ignore
   });
 });

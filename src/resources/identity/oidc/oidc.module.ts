@@ -41,7 +41,7 @@ function settingsIn(config: Config): OidcSettings | undefined {
   };
 }
 
-type Parts = [OidcOptions, IdentityProvider, Seals, KeyValue, Commands, Clock, UserAccounts, Sessions, LiveSessions, SessionEndings, SessionTokens]; // prettier-ignore
+type Parts = [OidcOptions, IdentityProvider, Seals, KeyValue, Commands, Clock, UserAccounts, Sessions, LiveSessions, SessionEndings, SessionTokens]; // oxfmt-ignore
 
 /** Sign-in at a provider. Without AUTH_TYPE=oidc its routes exist but refuse every request. */
 @Module({
@@ -66,7 +66,7 @@ type Parts = [OidcOptions, IdentityProvider, Seals, KeyValue, Commands, Clock, U
     },
     {
       provide: SignIn,
-      inject: [OidcOptions, IdentityProvider, Seals, KeyValue, Commands, Clock, UserAccounts, Sessions, LiveSessions, SessionEndings, SessionTokens], // prettier-ignore
+      inject: [OidcOptions, IdentityProvider, Seals, KeyValue, Commands, Clock, UserAccounts, Sessions, LiveSessions, SessionEndings, SessionTokens], // oxfmt-ignore
       useFactory: (
         ...[{ settings }, provider, seals, keyValue, commands, clock, accounts, sessions, live, endings, tokens]: Parts
       ) => {

@@ -30,7 +30,7 @@ describe('a check', () => {
   it('for new items fires for items that were never there, identified by id or line', async () => {
     const items = (...ids: number[]) => ({ data: { items: ids.map((id) => ({ id, seen: Math.random() })) } });
     const check = { type: 'new_items', itemsPath: 'data.items', idField: 'id' } as const;
-    expect(await firings(check, items(1, 2), items(2, 1), items(2), items(1, 2), items(3, 2))).toEqual([false, false, false, false, true]); // prettier-ignore
+    expect(await firings(check, items(1, 2), items(2, 1), items(2), items(1, 2), items(3, 2))).toEqual([false, false, false, false, true]); // oxfmt-ignore
     expect(await firings({ type: 'new_items', ...path }, 'a\nb', 'b\n\na', 'a\nc')).toEqual([false, false, true]);
   });
 
@@ -56,7 +56,7 @@ describe('a check', () => {
       false,
       true,
     ]);
-    expect(await firings({ ...check, valuePath: 'items[0].price' }, ...[95, 80].map((price) => ({ items: [{ price }] })))).toEqual([false, true]); // prettier-ignore
+    expect(await firings({ ...check, valuePath: 'items[0].price' }, ...[95, 80].map((price) => ({ items: [{ price }] })))).toEqual([false, true]); // oxfmt-ignore
     expect(await firings(check, '$80', '$79')).toEqual([false, false]);
   });
 

@@ -23,11 +23,11 @@ const place = (monitorId: string, afterMs: number, max = 2) => ({ ownerId, monit
 
 it('a user gets places for monitors up to the maximum', () => {
   const past = [admitted('m1'), admitted('m2')];
-  given(monitorAllowance, past).when(admit(place('m3', 2 * ADMISSION_MS), known(['m1', 'm2']))).thenRejected('too-many-monitors'); // prettier-ignore
+  given(monitorAllowance, past).when(admit(place('m3', 2 * ADMISSION_MS), known(['m1', 'm2']))).thenRejected('too-many-monitors'); // oxfmt-ignore
   given(monitorAllowance, past)
     .when(admit(place('m2', 5), known([])))
     .thenNothing();
-  given(monitorAllowance, []).when(admit(place('m1', 0, 0), known([]))).thenRejected('too-many-monitors'); // prettier-ignore
+  given(monitorAllowance, []).when(admit(place('m1', 0, 0), known([]))).thenRejected('too-many-monitors'); // oxfmt-ignore
 });
 
 it('a place that was never taken is reserved without a look at the monitors that exist, and no other is', () => {

@@ -15,7 +15,7 @@ const place = (scheduleId: string, afterMs: number, max = 2) => ({ ownerId, sche
 
 it('a user gets places for schedules up to the maximum', () => {
   const past = [admitted('s1'), admitted('s2')];
-  given(allowance, past).when(admit(place('s3', 2 * ADMISSION_MS), new Set(['s1', 's2']))).thenRejected('too-many-schedules'); // prettier-ignore
+  given(allowance, past).when(admit(place('s3', 2 * ADMISSION_MS), new Set(['s1', 's2']))).thenRejected('too-many-schedules'); // oxfmt-ignore
   given(allowance, past)
     .when(admit(place('s2', 5), new Set()))
     .thenNothing();

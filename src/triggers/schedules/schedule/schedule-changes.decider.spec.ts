@@ -39,7 +39,7 @@ describe('an owner', () => {
     given(schedule, past)
       .when(resume(by('10:00:00')))
       .thenRejected('schedule-elapsed');
-    given(schedule, past).when(resume(by('10:00:00'), () => ({ ...once, runAt: iso('09:30:00') }))).thenRejected('schedule-elapsed'); // prettier-ignore
+    given(schedule, past).when(resume(by('10:00:00'), () => ({ ...once, runAt: iso('09:30:00') }))).thenRejected('schedule-elapsed'); // oxfmt-ignore
     const timing = { ...once, runAt: iso('11:00:00') };
     given(schedule, past)
       .when(resume(by('10:00:00'), () => timing))

@@ -40,7 +40,7 @@ describe('a slot', () => {
       .when(decideSlots(rules, at('10:00:00')))
       .then([{ type: 'ScheduleSlotSkipped', data: { ...slot('10', '11'), reason: 'overlap' } }]));
   it('that is late is left undecided and then recorded as missed', () => {
-    given(schedule, [created(hourly)]).when(decideSlots(rules, at('09:01:01'))).thenNothing(); // prettier-ignore
+    given(schedule, [created(hourly)]).when(decideSlots(rules, at('09:01:01'))).thenNothing(); // oxfmt-ignore
     given(schedule, [created(hourly)])
       .when(decideSlots(rules, at('09:10:00')))
       .then([{ type: 'ScheduleMissed', data: slot('09', '10') }]);
@@ -98,8 +98,8 @@ describe('a run', () => {
   it('of a one-time schedule completes it, unless it was paused meanwhile', () => {
     const end = endRun(runId, succeeded, rules, at('09:01:00'));
     const completed: ScheduleEvent = { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:01:00') } };
-    given(schedule, [created(once), queued('09', null)]).when(end).then([ended(0, '09:01:00', succeeded), completed]); // prettier-ignore
-    given(schedule, [created(once), queued('09', null), paused]).when(end).then([ended(0, '09:01:00', succeeded)]); // prettier-ignore
+    given(schedule, [created(once), queued('09', null)]).when(end).then([ended(0, '09:01:00', succeeded), completed]); // oxfmt-ignore
+    given(schedule, [created(once), queued('09', null), paused]).when(end).then([ended(0, '09:01:00', succeeded)]); // oxfmt-ignore
   });
   it('of a one-time schedule that was resumed with a new time leaves the new slot', () => {
     const timing = { ...once, runAt: iso('11:00:00') };
@@ -110,15 +110,15 @@ describe('a run', () => {
   });
   it('does not end twice or after its schedule was deleted', () => {
     const end = endRun(runId, failed, rules, at('09:10:00'));
-    given(schedule, [created(hourly), queued('09', '10'), ended(1, '09:05:00')]).when(end).thenNothing(); // prettier-ignore
+    given(schedule, [created(hourly), queued('09', '10'), ended(1, '09:05:00')]).when(end).thenNothing(); // oxfmt-ignore
     const gone: ScheduleEvent = { type: 'ScheduleDeleted', data: { scheduleId, deletedAt: iso('09:02:00') } };
-    given(schedule, [created(hourly), queued('09', '10'), gone]).when(end).thenNothing(); // prettier-ignore
+    given(schedule, [created(hourly), queued('09', '10'), gone]).when(end).thenNothing(); // oxfmt-ignore
   });
   it('can be requested in addition to the slots, but not while another is in progress', () => {
     given(schedule, [created(hourly)])
       .when(requestRun(by('08:45:00'), 'r1'))
       .then([{ type: 'ScheduleRunRequested', data: { scheduleId, runId: 'r1', requestedAt: iso('08:45:00') } }]);
-    given(schedule, [created(hourly), queued('09', '10')]).when(requestRun(by('09:01:00'), 'r1')).thenRejected('schedule-run-in-flight'); // prettier-ignore
+    given(schedule, [created(hourly), queued('09', '10')]).when(requestRun(by('09:01:00'), 'r1')).thenRejected('schedule-run-in-flight'); // oxfmt-ignore
   });
   it('cannot be requested for a completed one-time schedule or a cancelled schedule', () => {
     const over: ScheduleEvent = { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:01:00') } };
