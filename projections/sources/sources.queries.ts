@@ -54,8 +54,8 @@ export class SourceQueries {
   /** The sources with these ids that exist, newest first. */
   async among(ids: readonly string[]): Promise<readonly SourceRecord[]> {
     if (ids.length === 0) return [];
-    const rows = await this
-      .sql`select * from sources.source where source_id = any (${ids as string[]}::text[]) order by created_at desc, source_id`;
+    const rows =
+      await this.sql`select * from sources.source where source_id = any (${ids as string[]}::text[]) order by created_at desc, source_id`;
     return rows.map(asRecord);
   }
 

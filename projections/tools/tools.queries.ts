@@ -24,8 +24,8 @@ export class ToolQueries {
 
   /** A user's own tools, oldest first, without those of unfinished imports. */
   async ownedBy(ownerId: string): Promise<readonly ToolRecord[]> {
-    const rows = await this
-      .sql`select * from tools.tool where owner_id = ${ownerId} and import_id is null order by created_at, tool_id`;
+    const rows =
+      await this.sql`select * from tools.tool where owner_id = ${ownerId} and import_id is null order by created_at, tool_id`;
     return rows.map(asRecord);
   }
 

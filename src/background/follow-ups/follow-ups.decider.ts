@@ -88,7 +88,8 @@ export const gather =
 
 /** The result of asking the turn that reports the follow-ups. */
 export type Completion =
-  Readonly<{ status: 'asked' | 'gone' | 'too-many-in-a-row' }> | Readonly<{ status: 'refused'; error: string }>;
+  | Readonly<{ status: 'asked' | 'gone' | 'too-many-in-a-row' }>
+  | Readonly<{ status: 'refused'; error: string }>;
 
 /** Records the outcome of the follow-ups that were gathered for a turn. */
 export const complete =

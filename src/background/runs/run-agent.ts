@@ -17,7 +17,8 @@ import { RUN_AGENT } from './runs.port.js';
 
 /** The result of a run's task. */
 export type RunResult =
-  Readonly<{ status: 'success'; result: RunAnswer }> | Readonly<{ status: 'quota_exceeded'; error: string }>;
+  | Readonly<{ status: 'success'; result: RunAnswer }>
+  | Readonly<{ status: 'quota_exceeded'; error: string }>;
 
 type RunAnswer = Readonly<{ answer: string; sources: readonly unknown[]; tool_calls: readonly unknown[]; thought: string }>;
 

@@ -1,7 +1,13 @@
 import type { CalledTool, NotRun, PendingCall } from './conversation.events.js';
 
 export type ToolCallStatus =
-  'pending' | 'completed' | 'error' | 'denied' | 'skipped' | 'awaiting_approval' | 'requires_client_execution';
+  | 'pending'
+  | 'completed'
+  | 'error'
+  | 'denied'
+  | 'skipped'
+  | 'awaiting_approval'
+  | 'requires_client_execution';
 
 /** A tool call as clients see it, in frames while it runs and in the answer afterwards. */
 export type ToolCallRecord = Readonly<{

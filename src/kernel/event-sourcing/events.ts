@@ -3,7 +3,15 @@ export type Event<Type extends string = string, Data = unknown> = Readonly<{ typ
 
 /** The kind of credential of a caller. Reactions and tickers, which act without a caller, have `system`. */
 type Credential =
-  'none' | 'session-token' | 'access-token' | 'agent-key' | 'link' | 'webhook-token' | 'device' | 'identity-provider' | 'system';
+  | 'none'
+  | 'session-token'
+  | 'access-token'
+  | 'agent-key'
+  | 'link'
+  | 'webhook-token'
+  | 'device'
+  | 'identity-provider'
+  | 'system';
 
 /** Who caused an event, by which credential, and because of which message. Decisions never read it. */
 export type Cause = Readonly<{

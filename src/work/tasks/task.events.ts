@@ -27,7 +27,14 @@ export type TaskFailed = Event<'TaskFailed', { taskId: TaskId; attempt: number; 
 export type TaskPurged = Event<'TaskPurged', { taskId: TaskId; kind: string; ownerId: string; result: BlobRef | null }>;
 
 export type TaskEvent =
-  TaskQueued | TaskStarted | TaskProgressed | TaskRetryScheduled | TaskRequeued | TaskSucceeded | TaskFailed | TaskPurged;
+  | TaskQueued
+  | TaskStarted
+  | TaskProgressed
+  | TaskRetryScheduled
+  | TaskRequeued
+  | TaskSucceeded
+  | TaskFailed
+  | TaskPurged;
 
 /** Whether an event of this type ends a task. */
 export const isTaskOver = (type: string): boolean => type === 'TaskSucceeded' || type === 'TaskFailed' || type === 'TaskPurged';

@@ -62,7 +62,8 @@ function parameterOf({ name, in: where, required, description, schema }: Fields)
 function bodyOf(body: Operation['requestBody']): readonly object[] {
   if (!body) return [];
   const form = body.content['multipart/form-data']?.schema as
-    Readonly<{ properties?: Record<string, Fields>; required?: string[] }> | undefined;
+    | Readonly<{ properties?: Record<string, Fields>; required?: string[] }>
+    | undefined;
   if (!form?.properties || 'application/json' in body.content) {
     const shown = body.content['application/json'] ?? Object.values(body.content)[0];
     return [{ name: 'body', in: 'body', required: body.required ?? false, schema: schemaOf(shown?.schema ?? {}) }];

@@ -29,7 +29,8 @@ export type CallLedger = Readonly<{
 }>;
 
 export type RoundDelta =
-  Readonly<{ type: 'tool-call'; record: ToolCallRecord }> | Readonly<{ type: 'found'; sources: readonly Source[] }>;
+  | Readonly<{ type: 'tool-call'; record: ToolCallRecord }>
+  | Readonly<{ type: 'found'; sources: readonly Source[] }>;
 
 type RunEnd = CallEnd & Readonly<{ sources?: readonly Source[] }>;
 

@@ -38,7 +38,8 @@ type TurnFacts = { turnId: TurnId; lastId: number | undefined; question: PurgedT
 /** Collects the facts from the events of a conversation, one after the other, and keeps no text of them. */
 export class PurgeableFacts {
   private started:
-    (Pick<ConversationStarted['data'], 'conversationId' | 'ownerId' | 'agentId'> & { attribution: Attribution }) | undefined;
+    | (Pick<ConversationStarted['data'], 'conversationId' | 'ownerId' | 'agentId'> & { attribution: Attribution })
+    | undefined;
   private deleted: Attribution | undefined;
   private isPurged = false;
   /** The revision of the first event of the purge, or the one after the last event. */

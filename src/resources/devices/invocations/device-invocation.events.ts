@@ -6,7 +6,10 @@ export type InvocationId = string;
 
 /** Why a command needed an approval or did not need one. */
 export type DecisionReason =
-  'denylist_forced_prompt' | 'full_access_passthrough' | 'sticky_auto_approve' | 'user_approval_required';
+  | 'denylist_forced_prompt'
+  | 'full_access_passthrough'
+  | 'sticky_auto_approve'
+  | 'user_approval_required';
 
 /** Who approved a command: a user in the conversation, an allowlist beforehand, or the approval mode of the device. */
 export type ApprovedBy = 'user' | 'allowlist' | 'device';

@@ -14,7 +14,8 @@ export class NewTeamBody {
 
 export class TeamEdit {
   @IsOptional() @IsString() @Matches(/\S/, { message: 'name must not be blank' }) @MaxLength(NAME_CHARACTERS_MAX) name?:
-    string | null;
+    | string
+    | null;
   @IsOptional() @IsString() @MaxLength(DESCRIPTION_CHARACTERS_MAX) description?: string | null;
 }
 

@@ -5,7 +5,9 @@ import type { SourceEvent, SourceFile, SourceId } from '../source/source.events.
 
 /** A change of the files of a source. An added file replaces a file with the same path. */
 export type FileChange =
-  Readonly<{ add: readonly SourceFile[] }> | Readonly<{ remove: readonly string[] }> | Readonly<{ removeDirectory: string }>;
+  | Readonly<{ add: readonly SourceFile[] }>
+  | Readonly<{ remove: readonly string[] }>
+  | Readonly<{ removeDirectory: string }>;
 
 /** Changes the files of an uploaded source and requests a new ingestion. Refused while an ingestion is running. */
 export const changeFiles =

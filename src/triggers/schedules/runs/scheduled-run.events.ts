@@ -39,7 +39,11 @@ export type ScheduledRunOutputPurged = Event<
 >;
 
 export type ScheduledRunEvent =
-  ScheduledRunQueued | ScheduledRunStarted | ScheduledRunReported | ScheduledRunAppended | ScheduledRunOutputPurged;
+  | ScheduledRunQueued
+  | ScheduledRunStarted
+  | ScheduledRunReported
+  | ScheduledRunAppended
+  | ScheduledRunOutputPurged;
 
 /** The message's id is derived from the run, so adding it repeatedly creates one message. */
 export const messageIdOf = (runId: RunId): string => deterministicId('scheduled-message', runId);

@@ -23,7 +23,8 @@ export type StoredValues = Readonly<Record<string, StoredValue>>;
 
 /** The trigger of a run: a turn of a conversation, or a headless run of its agent. */
 export type WorkflowRunOrigin =
-  Readonly<{ kind: 'turn'; conversationId: string; turnId: string }> | Readonly<{ kind: 'run'; runId: string }>;
+  | Readonly<{ kind: 'turn'; conversationId: string; turnId: string }>
+  | Readonly<{ kind: 'run'; runId: string }>;
 
 /** A tool call of a node as its step records it. */
 export type StepToolCall = Pick<ToolCallRecord, 'tool_name' | 'action_name' | 'status'> & Readonly<{ call_id: string }>;
@@ -148,7 +149,13 @@ export type WorkflowRunPurged = Event<
 >;
 
 export type WorkflowRunEvent =
-  WorkflowRunStarted | NodeStarted | NodeCompleted | NodeWaiting | NodeFailed | WorkflowRunFinished | WorkflowRunPurged;
+  | WorkflowRunStarted
+  | NodeStarted
+  | NodeCompleted
+  | NodeWaiting
+  | NodeFailed
+  | WorkflowRunFinished
+  | WorkflowRunPurged;
 
 export const workflowRunStream = (runId: WorkflowRunId): string => `workflowRun-${runId}`;
 
