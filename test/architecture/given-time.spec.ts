@@ -1,7 +1,5 @@
-import { ESLint } from 'eslint';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-
-const CORE_FILE = 'src/kernel/event-sourcing/streams.ts';
+import { linted, LINTED_MS_MAX } from '../support/lint.js';
 
 const CLOCK = 'Take the `Clock`';
 const TIMING = 'Take `Timing`';
@@ -47,52 +45,79 @@ const sound = [
   'export const pause = (timing: { pause: (ms: number) => Promise<void> }) => timing.pause(1);',
 ];
 
-let eslint: ESLint;
-/** The lint messages for a text as the content of a file. */
-const messagesOf = async (code: string, filePath: string): Promise<string[]> => {
-  const [result] = await eslint.lintText(code, { filePath });
-  return result!.messages.filter(({ ruleId }) => ruleId?.startsWith('no-restricted') ?? true).map(({ message }) => message);
-};
+const NOW = 'export const at = Date.now();';
+const NEW_ID = "import { newId } from '../../kernel/ids.js';";
 
-beforeAll(() => {
-  eslint = new ESLint({ ruleFilter: ({ ruleId }) => ruleId.startsWith('no-restricted') });
-});
+const folders = [
+  'kernel',
+  'work/tasks',
+  'dialogue/answering/loop',
+  'background/jobs',
+  'triggers/schedules/runs',
+  'views/notifications',
+  'platform/projections',
+  'platform/reactions',
+  'platform/tickers',
+  'platform/supervision',
+];
+const CONTROLLER = 'src/triggers/schedules/schedules.http.ts';
+const CONTROLLER_WITH_IDS = 'src/triggers/schedules/ids.http.ts';
+const outside = ['src/platform/system-timing.ts', 'src/kernel/event-sourcing/streams.spec.ts', 'src/resources/sources/probe.ts'];
+
+const ENVIRONMENT = 'export const home = process.env.HOME;';
+const withoutEnvironment = ['src/resources/sources/home.ts', 'src/resources/sources/home.spec.ts', 'projections/sources/home.ts'];
+const withEnvironment = ['src/platform/config/home.ts', 'test/support/home.ts'];
+
+const coreFile = (kind: string, place: number) => `src/kernel/event-sourcing/${kind}-${place}.ts`;
+const inFolder = (folder: string) => `src/${folder}/probe.ts`;
+
+let messagesOf: (file: string) => readonly string[];
+beforeAll(async () => {
+  const found = await linted({
+    ...Object.fromEntries(broken.map(([code], place) => [coreFile('broken', place), code])),
+    ...Object.fromEntries(sound.map((code, place) => [coreFile('sound', place), code])),
+    ...Object.fromEntries([...folders.map(inFolder), ...outside, CONTROLLER].map((file) => [file, NOW])),
+    [CONTROLLER_WITH_IDS]: NEW_ID,
+    ...Object.fromEntries([...withoutEnvironment, ...withEnvironment].map((file) => [file, ENVIRONMENT])),
+  });
+  messagesOf = (file) =>
+    found(file)
+      .filter(({ rule }) => rule.includes('no-restricted') || rule === 'node/no-process-env')
+      .map(({ message }) => message);
+}, LINTED_MS_MAX);
 
 describe('the core', () => {
-  it.each(broken)('does not use the machine: %s', async (code, message) => {
-    expect(await messagesOf(code, CORE_FILE)).toEqual([expect.stringContaining(message)]);
+  it.each(broken.map(([code, message], place) => [code, message, place] as const))(
+    'does not use the machine: %s',
+    (_, message, place) => {
+      expect(messagesOf(coreFile('broken', place))).toEqual([expect.stringContaining(message)]);
+    },
+  );
+
+  it.each(sound.map((code, place) => [code, place] as const))('may contain: %s', (_, place) => {
+    expect(messagesOf(coreFile('sound', place))).toEqual([]);
   });
 
-  it.each(sound)('may contain: %s', async (code) => {
-    expect(await messagesOf(code, CORE_FILE)).toEqual([]);
+  it.each(folders)('includes %s', (folder) => {
+    expect(messagesOf(inFolder(folder))).toHaveLength(1);
   });
 
-  it.each([
-    'kernel',
-    'work/tasks',
-    'dialogue/answering/loop',
-    'background/jobs',
-    'triggers/schedules/runs',
-    'views/notifications',
-    'platform/projections',
-    'platform/reactions',
-    'platform/tickers',
-    'platform/supervision',
-  ])('includes %s', async (folder) => {
-    expect(await messagesOf(broken[0]![0], `src/${folder}/probe.ts`)).toHaveLength(1);
+  it('includes controllers, which may create ids', () => {
+    expect(messagesOf(CONTROLLER_WITH_IDS)).toEqual([]);
+    expect(messagesOf(CONTROLLER)).toHaveLength(1);
   });
 
-  it('includes controllers, which may create ids', async () => {
-    expect(await messagesOf("import { newId } from '../kernel/ids.js';", 'src/triggers/schedules/schedules.http.ts')).toEqual([]);
-    expect(await messagesOf(broken[0]![0], 'src/triggers/schedules/schedules.http.ts')).toHaveLength(1);
+  it('excludes the platform and the specs', () => {
+    for (const file of outside) expect(messagesOf(file)).toEqual([]);
+  });
+});
+
+describe('the environment', () => {
+  it.each(withoutEnvironment)('is not read by %s', (file) => {
+    expect(messagesOf(file)).toHaveLength(1);
   });
 
-  it('excludes the platform and the specs', async () => {
-    for (const file of [
-      'src/platform/system-timing.ts',
-      'src/kernel/event-sourcing/streams.spec.ts',
-      'src/resources/sources/probe.ts',
-    ])
-      expect(await messagesOf(broken[0]![0], file)).toEqual([]);
+  it.each(withEnvironment)('may be read by %s', (file) => {
+    expect(messagesOf(file)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { ESLint } from 'eslint';
+import { type Finding, linted, LINTED_MS_MAX } from '../support/lint.js';
 
 const QUADRATIC = [
   ['a run with an ambiguous end', 'export const words = /\\w+\\.\\w+/gu;'],
@@ -7,32 +7,32 @@ const QUADRATIC = [
   ['a quantifier within a quantifier', 'export const nested = /^(?:a+)+$/;'],
 ] as const;
 
-let eslint: ESLint;
-/** The lint rules that a text breaks as the content of a file. */
-const rulesBroken = async (code: string, filePath: string): Promise<(string | null)[]> => {
-  const [result] = await eslint.lintText(code, { filePath });
-  return result!.messages.map(({ ruleId }) => ruleId);
-};
+const LINEAR = 'export const words = /[\\w.]+/gu;';
 
-beforeAll(() => {
-  eslint = new ESLint({ ruleFilter: ({ ruleId }) => ruleId.startsWith('regexp') });
-});
+const folders = ['src/resources/sources', 'projections/chunks', 'src/resources/documents/formats'];
+const TEST_FILE = 'test/support/probe.ts';
+const LINEAR_FILE = 'src/resources/sources/linear.ts';
+const quadraticFile = (folder: string, place: number) => `${folder}/quadratic-${place}.ts`;
+
+let found: (file: string) => readonly Finding[];
+beforeAll(async () => {
+  const plants = folders.flatMap((folder) => QUADRATIC.map(([, code], place) => [quadraticFile(folder, place), code] as const));
+  found = await linted({ ...Object.fromEntries(plants), [TEST_FILE]: QUADRATIC[0][1], [LINEAR_FILE]: LINEAR });
+}, LINTED_MS_MAX);
 
 describe('patterns that take quadratic time', () => {
-  it.each(QUADRATIC)('are refused: %s', async (_, code) => {
-    for (const file of [
-      'src/resources/sources/probe.ts',
-      'projections/chunks/probe.ts',
-      'src/resources/documents/formats/probe.ts',
-    ])
-      expect(await rulesBroken(code, file)).toEqual([expect.stringMatching(/^regexp\/no-super-linear-(move|backtracking)$/)]);
+  it.each(QUADRATIC.map(([name], place) => [name, place] as const))('are refused: %s', (_, place) => {
+    for (const folder of folders)
+      expect(found(quadraticFile(folder, place)).map(({ rule }) => rule)).toEqual([
+        expect.stringMatching(/^regexp\/no-super-linear-(move|backtracking)$/),
+      ]);
   });
 
-  it('are allowed for text that only tests write', async () => {
-    expect(await rulesBroken(QUADRATIC[0][1], 'test/support/probe.ts')).toEqual([]);
+  it('are allowed for text that only tests write', () => {
+    expect(found(TEST_FILE)).toEqual([]);
   });
 
-  it('are distinguished from linear ones', async () => {
-    expect(await rulesBroken('export const words = /[\\w.]+/gu;', 'src/resources/sources/probe.ts')).toEqual([]);
+  it('are distinguished from linear ones', () => {
+    expect(found(LINEAR_FILE)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import type { Cause, Event, Recorded } from './events.js';
 type Upcast = (data: never) => unknown;
 
 /** For each event type, the upcasts from version 1 to the current version, which is their number plus one. */
-export type Codec<E extends Event = Event> = Readonly<{ [Type in E['type']]: readonly Upcast[] }>;
+export type Codec<E extends Event = Event> = Readonly<Record<E['type'], readonly Upcast[]>>;
 
 type Metadata = Readonly<{
   $correlationId: string;

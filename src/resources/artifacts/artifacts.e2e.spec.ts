@@ -11,7 +11,7 @@ import { SessionTokens } from '../identity/session-tokens.js';
 import { type NewArtifact, StoreArtifact } from './artifact.commands.js';
 import { ArtifactQueries } from '../../../projections/artifacts/artifacts.queries.js';
 
-type Body = Readonly<Record<string, any>>; // eslint-disable-line @typescript-eslint/no-explicit-any -- as clients read it
+type Body = Readonly<Record<string, any>>; // oxlint-disable-line typescript/no-explicit-any -- as clients read it
 
 let service: TestService;
 let alice: Client;

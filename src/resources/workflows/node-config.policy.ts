@@ -174,7 +174,7 @@ class Settings {
 /** Properties of JavaScript objects, which are not allowed as names of variables. */
 const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-const READERS: { readonly [Type in NodeType]: (settings: Settings) => NodeConfig } = {
+const READERS: Readonly<Record<NodeType, (settings: Settings) => NodeConfig>> = {
   start: () => ({ type: 'start' }),
   note: () => ({ type: 'note' }),
   end: (settings) => ({ type: 'end', outputTemplate: settings.text('output_template') }),

@@ -9,8 +9,8 @@ export type ProviderRequest = ModelRequest &
   }>;
 
 /** A source of models: this process or an endpoint. */
-export interface ModelProvider {
+export type ModelProvider = {
   stream(request: ProviderRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
   /** The models it serves, possibly from a cache; undefined if the provider has never answered. */
   list(): Promise<readonly ModelDescription[] | undefined>;
-}
+};

@@ -13,9 +13,9 @@ export class StoreOutOfReach extends Error {
 }
 
 /** An external store of files: a repository or a bucket. */
-export interface FileStore {
+export type FileStore = {
   /** @throws StoreOutOfReach */
   list(): Promise<StoredFiles>;
   /** @throws StoreOutOfReach if no other file can be read either */
   read(file: StoredFile): Promise<Uint8Array | PageNotFetched>;
-}
+};
