@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../../test/support/any-character.js';
 import { clarificationIn, distinctSources, planIn } from './research-plan.policy.js';
 
 const MAX = { simple: 2, moderate: 4, complex: 6 };
 
 describe('a plan', () => {
   it('has at least one step and at most as many as its complexity allows', () => {
-    const step = fc.oneof(fc.record({ query: fc.string({ unit: 'binary' }), rationale: fc.string() }), fc.anything());
+    const step = fc.oneof(fc.record({ query: fc.string({ unit: anyCharacter }), rationale: fc.string() }), fc.anything());
     const written = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.record({ complexity: fc.string(), steps: fc.array(step, { maxLength: 12 }) }).map((plan) => JSON.stringify(plan)),
       fc.record({ complexity: fc.constantFrom(...Object.keys(MAX)), steps: fc.array(step) }).map((plan) => JSON.stringify(plan)),
       fc.anything().map((value) => `Here it is: ${JSON.stringify(value)}`),

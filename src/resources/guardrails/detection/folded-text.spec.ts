@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../../test/support/any-character.js';
 import { FoldedText } from './folded-text.js';
 
 describe('a folded text', () => {
   const character = fc.oneof(
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
     fc.constantFrom('a', 'Z', '9', ' ', '\u200b', '\u0301', 'ﬁ', '㏂', '٣', '한', '\u1112\u1161\u11ab', 'İ', 'ß', '𝟘', '\ud83d'),
   );
   it('maps each of its characters back to its origin', () => {
