@@ -26,6 +26,7 @@ import { checkDescriptors } from '../platform/descriptors.js';
 import { systemTiming } from '../platform/system-timing.js';
 import { EventStoreDbEventStore } from '../platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
+import { WholeLogEventStore } from '../platform/event-store/whole-log-event-store.js';
 import { InProcessKeyValue } from '../platform/messaging/key-value/in-process-key-value.js';
 import { NatsKeyValue } from '../platform/messaging/key-value/nats-key-value.js';
 import { NatsConnection } from '../platform/messaging/nats/nats-connection.js';
@@ -98,7 +99,8 @@ export async function openPlatform(
     }
     const log = await openEventStore(config, at, opened, onOutage);
     const closing = await opened(new AbortController(), async (controller) => controller.abort());
-    const store = await readableLog(log, logUseOf(config), { onLost, onOutage, signal: closing.signal });
+    const readable = await readableLog(log, logUseOf(config), { onLost, onOutage, signal: closing.signal });
+    const store = new WholeLogEventStore(readable, systemTiming);
     const seals = new SealingKey(config.encryptionSecretKey);
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
     await throughOutages(systemTiming, () => credentials.start(), onOutage);
