@@ -1,7 +1,8 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { answeringOptions } from '../../../../test/support/turns.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { KeyValueUnavailable } from '../../../kernel/key-value.js';
 import type { Timing } from '../../../kernel/timing.js';
 import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
@@ -46,6 +47,7 @@ function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(),
     },
     recover: async (_: string, turnId: string) => {
       if (turnId === 'broken') throw new Error('It cannot be read.');
+      if (turnId.startsWith('unreachable')) throw new StoreUnavailable('It is away.');
       done.push(`recover ${turnId}`);
       return turnId === 'resumable' ? 'requeued' : 'recovered';
     },
@@ -199,4 +201,18 @@ it.each([
   expect(done).toEqual([]);
   for (let beats = 0; beats < 3; beats++) await beat();
   expect(done).toEqual(['recover t1']);
+});
+
+it('fails as a whole while the event store is away, so that the outage is not logged for each turn', async () => {
+  const logged = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+  const { done, beat } = sweeping([
+    { turnId: 'unreachable-1', producer: 'dead' },
+    { turnId: 'unreachable-2', producer: 'dead' },
+    { turnId: 't1', producer: 'dead' },
+  ]);
+  await beat();
+  await expect(beat()).rejects.toMatchObject({ cause: new StoreUnavailable('It is away.') });
+  expect(done).toEqual(['recover t1']);
+  expect(logged).not.toHaveBeenCalled();
+  logged.mockRestore();
 });

@@ -7,6 +7,7 @@ import {
   type UnsealedTurn,
 } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { eachOf } from '../../../kernel/each-of.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
 import { isHeld } from '../../../kernel/lease.js';
 import { Timing } from '../../../kernel/timing.js';
@@ -120,11 +121,14 @@ export class SweepTurns implements Ticker {
     if (outcome === 'recovered' && until) this.completePauses.set(turnId, { turnId, until });
   }
 
-  /** Logs a failure instead of throwing, so that one turn does not block the others. */
+  /**
+   * Logs a failure instead of throwing. While the event store is away, no turn can be recovered: then the sweep fails as a whole.
+   */
   private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'recover') {
     try {
       return await this.runner[how](conversationId, turnId);
     } catch (error) {
+      if (how === 'recover' && error instanceof StoreUnavailable) throw error;
       this.logger.error(`Turn ${turnId} could not be ${how === 'run' ? how : 'recovered'}; the next sweep tries again.`, error);
       return 'failed';
     }
