@@ -8,27 +8,28 @@ const CONFIG = fileURLToPath(new URL('../../.swcrc', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/verbatim-typescript/', import.meta.url));
 const SETTINGS = `${version} ${readFileSync(CONFIG, 'utf8')}`;
 
-/** The cache path of the compiled file in its present state. The source map is stored beside it. */
-function compiledPath(file) {
+const hashOf = (text) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+/** The cache path of a compiled file. A later state of the file replaces the earlier one, so the cache does not grow. */
+const compiledPath = (file) => join(CACHE, `${hashOf(file)}.js`);
+
+/** The last line of the compiled file: the state in which it was compiled. */
+function stateOf(file) {
   const { mtimeMs, size } = statSync(file);
-  const name = createHash('sha256')
-    .update(JSON.stringify([SETTINGS, file, mtimeMs, size]))
-    .digest('hex')
-    .slice(0, 32);
-  return join(CACHE, `${name}.js`);
+  return `\n// ${hashOf(JSON.stringify([SETTINGS, mtimeMs, size]))}`;
 }
 
 export const sourceMapPath = (file) => `${compiledPath(file)}.map`;
 
 /** A TypeScript file as JavaScript, compiled once per state of the file. */
 export async function compiled(file) {
-  const path = compiledPath(file);
+  const [path, state] = [compiledPath(file), stateOf(file)];
   const kept = read(path);
-  if (kept !== undefined) return kept;
+  if (kept?.endsWith(state)) return kept;
   const { code, map } = await transformFile(file, { configFile: CONFIG, sourceMaps: true });
   mkdirSync(CACHE, { recursive: true });
   write(`${path}.map`, map);
-  write(path, code);
+  write(path, `${code}${state}`);
   return code;
 }
 
