@@ -215,9 +215,15 @@ export async function lastEvent(store: EventStore, stream: string, upTo?: number
   return undefined;
 }
 
-/** The event of a stream with this revision; undefined if its bounds no longer keep it. */
+/**
+ * The event of a stream with this revision; undefined if its bounds no longer keep it. A leader that was replaced while it was
+ * frozen shows an older state until it notices. @throws StoreUnavailable if reads do not show that the stream has had this revision
+ */
 export async function eventAt(store: EventStore, stream: string, revision: number): Promise<StoredEvent | undefined> {
   for await (const [event] of store.read(stream, { from: revision, limit: 1 })) if (event?.revision === revision) return event;
+  const last = await store.lastRevision(stream).catch(nothingIfGone);
+  if (last === 'none' || (last !== undefined && last < revision))
+    throw new StoreUnavailable(`Revision ${revision} of ${stream} cannot be read yet.`);
   return undefined;
 }
 
