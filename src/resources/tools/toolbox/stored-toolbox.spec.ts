@@ -1,10 +1,11 @@
 import { granting } from '../../../../test/support/no-grants.js';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { ToolQueries } from '../../../../projections/tools/tools.queries.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MemoryCredentialVault } from '../../../../test/support/memory-credential-vault.js';
 import { InternalKindForTests, ToolKindForTests } from '../../../../test/support/tool-kinds.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ChangeTool, ChangeToolHandler, CreateTool, CreateToolHandler, DeleteTool, DeleteToolHandler } from './tool.commands.js';
 import { defaultToolId } from '../defaults/default-tools.policy.js';
@@ -20,6 +21,7 @@ import { systemTiming } from '../../../platform/system-timing.js';
 const cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' } as const;
 const SECRET = 'tok_planted&1';
 
+let store: InMemoryEventStore;
 let kind: ToolKindForTests;
 let vault: MemoryCredentialVault;
 let streams: Streams;
@@ -31,7 +33,7 @@ let off: Set<string>;
 let held: Set<string>;
 
 beforeEach(() => {
-  const store = new InMemoryEventStore();
+  store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
   vault = new MemoryCredentialVault();
   kind = new ToolKindForTests();
@@ -171,6 +173,20 @@ describe('a call', () => {
   ])('with %s is not made, and the model gets the reason', async (_, args, text) => {
     await expect(run([await create()], args)).rejects.toEqual(failed(text));
     expect(kind.calls).toEqual([]);
+  });
+
+  it.each(['a tool of the user', 'a default tool'])('of %s waits while the event store is away', async (which) => {
+    const isDefault = which === 'a default tool';
+    const pin = isDefault ? { toolId: defaultToolId('memory'), revision: 0 } : await create();
+    const tools = await open([pin], isDefault ? { agentId: null } : {});
+    const reading = jest.spyOn(store, 'read');
+    for (let failures = 0; failures < 3; failures++) {
+      reading.mockImplementationOnce(() => {
+        throw new StoreUnavailable('The store is away.');
+      });
+    }
+    await tools.run(tools.actions[0]!, { to: 'Bob' }, context());
+    expect(reading).toHaveBeenCalledTimes(4);
   });
 
   it('is not made if the tool was deleted', async () => {

@@ -18,6 +18,8 @@ import { type OpenTools, Toolbox, type ToolPin, type ToolScope } from './toolbox
 /** Tools of the service have no stream and thus no revision. */
 const NO_REVISION = 0;
 const CHECK_JOB = 'check_job';
+/** How long a call waits while the event store is unavailable. */
+const ADMISSION_PATIENCE_MS = 60_000;
 
 /** Messages for tools that have changed since the question was accepted. */
 export const REMOVED = 'This tool has been removed.';
@@ -84,7 +86,8 @@ export class StoredToolbox extends Toolbox {
     const name = defaultToolOf(toolId);
     if (name !== undefined) {
       const kind = this.kinds.byName(name);
-      return kind ? { ...ofService(toolId, ownerId, kind), admit: () => this.admitDefault(name, scope) } : unavailable(name);
+      if (!kind) return unavailable(name);
+      return { ...ofService(toolId, ownerId, kind), admit: this.patiently(() => this.admitDefault(name, scope)) };
     }
     const folded = await this.history.at(pin);
     const { definition, ownerId: owner } = folded.state;
@@ -93,7 +96,18 @@ export class StoredToolbox extends Toolbox {
     const kind = this.kinds.byName(definition.name);
     if (!kind) return unavailable(definition.customName || definition.displayName);
     // A tool uses the credentials of its own owner, whoever calls it.
-    return { toolId, ownerId: owner, kind, definition, admit: () => this.admit(pin, folded, definition, scope) };
+    return {
+      toolId,
+      ownerId: owner,
+      kind,
+      definition,
+      admit: this.patiently(() => this.admit(pin, folded, definition, scope)),
+    };
+  }
+
+  /** An approved call waits for the event store, because nobody would approve it again. */
+  private patiently<T>(admit: () => Promise<T>): () => Promise<T> {
+    return () => this.streams.retryWhileUnavailable(ADMISSION_PATIENCE_MS, admit);
   }
 
   private agentic({ agentType, hasSources, ownerId }: ToolScope): readonly OpenedTool[] {

@@ -33,11 +33,14 @@ export const reportCheck =
   (check: number, look: CheckResult, rules: CheckRules, now: Date): Decision<Monitor, MonitorEvent> =>
   (state) => {
     if (state.openCheck?.check !== check) return [];
-    const report = reported(state, check, look, now);
+    // The clock may have been set back during the check.
+    const startedAt = new Date(state.openCheck.startedAt);
+    const endedAt = now > startedAt ? now : startedAt;
+    const report = reported(state, check, look, endedAt);
     const after = monitor.evolve(state, report);
-    if (look.outcome === 'matched') return [report, ...matched(after, look.text, rules, now)];
-    const reason = pauseReason(after, look, rules, now);
-    return reason === null ? [report] : [report, paused(after, reason, now)];
+    if (look.outcome === 'matched') return [report, ...matched(after, look.text, rules, endedAt)];
+    const reason = pauseReason(after, look, rules, endedAt);
+    return reason === null ? [report] : [report, paused(after, reason, endedAt)];
   };
 
 function reported(state: Monitor, check: number, look: CheckResult, now: Date): MonitorChecked {

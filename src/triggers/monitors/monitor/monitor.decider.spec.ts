@@ -91,6 +91,12 @@ describe('a monitor', () => {
       .then([ended]);
   });
 
+  it('is not checked again sooner than an interval after a check during which the clock was set back', () => {
+    const state = [created(), started(1, 15)].reduce<Monitor>(monitor.evolve, monitor.initial);
+    const inTime = reportCheck(1, match, rules, at(15))(state);
+    expect(reportCheck(1, match, rules, at(1))(state)).toEqual(inTime);
+  });
+
   it('records what was seen only if it changed', () => {
     const state = [created(), started(1, 15)].reduce<Monitor>(monitor.evolve, monitor.initial);
     const report = (look: CheckResult) => reportCheck(1, look, rules, at(15))(state)[0]?.data;

@@ -19,7 +19,7 @@ export type Monitor = Readonly<{
   nextCheckAt: string;
   /** The number of started checks, including the one in progress. */
   checks: number;
-  openCheck: Readonly<{ check: number; leaseUntil: string }> | null;
+  openCheck: Readonly<{ check: number; startedAt: string; leaseUntil: string }> | null;
   lastCheckedAt: string;
   lastChangedAt: string | null;
   followUps: number;
@@ -75,8 +75,8 @@ function evolve(state: Monitor, event: MonitorEvent): Monitor {
       return { ...state, ...created, status: 'active' };
     }
     case 'MonitorCheckStarted': {
-      const { check, leaseUntil } = event.data;
-      return { ...state, checks: check, openCheck: { check, leaseUntil } };
+      const { check, startedAt, leaseUntil } = event.data;
+      return { ...state, checks: check, openCheck: { check, startedAt, leaseUntil } };
     }
     case 'MonitorChecked':
       return checked(state, event);
