@@ -74,6 +74,10 @@ export class GatedEventStore extends EventStore {
     return this.opened().head();
   }
 
+  override async end(): Promise<bigint> {
+    return this.opened().end();
+  }
+
   /** @throws StoreUnavailable */
   private opened(): EventStore {
     if (!this.isOpen) throw new StoreUnavailable('The event store has not answered since this process was started.');

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newEvents } from '../../../test/contracts/event-store.subject.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { LogEndsEarlier, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { EventStore, LogEndsEarlier, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { GatedEventStore } from './gated-event-store.js';
 import { FAILURE_COUNTS_MS, WholeLogEventStore } from './whole-log-event-store.js';
 
 let restored: InMemoryEventStore;
@@ -47,4 +48,8 @@ describe('a log that was restored to a state before the place of a follower', ()
 it('a log with the places of all followers takes appends', async () => {
   await follow(-1n);
   expect(await store.append('a-1', 0, newEvents(1))).toMatchObject({ revision: 1 });
+});
+
+it.each([GatedEventStore, WholeLogEventStore])('%p forwards also the calls for which a store has a default', ({ prototype }) => {
+  expect(Object.getOwnPropertyNames(prototype)).toEqual(expect.arrayContaining(Object.getOwnPropertyNames(EventStore.prototype)));
 });

@@ -37,24 +37,21 @@ export class WholeLogEventStore extends EventStore {
     super();
   }
 
-  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
-    if (this.lost) await this.requireWhole(this.lost);
-    return this.store.append(stream, expected, events);
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    return this.onceWhole(() => this.store.append(stream, expected, events));
   }
 
-  override async appendWithin(
+  override appendWithin(
     bounds: Retention,
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
   ): Promise<Appended> {
-    if (this.lost) await this.requireWhole(this.lost);
-    return this.store.appendWithin(bounds, stream, expected, events);
+    return this.onceWhole(() => this.store.appendWithin(bounds, stream, expected, events));
   }
 
-  async setRetention(stream: string, retention: Retention): Promise<void> {
-    if (this.lost) await this.requireWhole(this.lost);
-    return this.store.setRetention(stream, retention);
+  setRetention(stream: string, retention: Retention): Promise<void> {
+    return this.onceWhole(() => this.store.setRetention(stream, retention));
   }
 
   async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
@@ -105,6 +102,11 @@ export class WholeLogEventStore extends EventStore {
   private note(place: bigint, text: string): void {
     const before = this.lost?.place ?? place;
     this.lost = { place: place > before ? place : before, failedAt: this.timing.elapsedMs(), text };
+  }
+
+  /** Usually nothing is lost, and the write is not delayed. @throws as `requireWhole` and the write do */
+  private onceWhole<T>(write: () => Promise<T>): Promise<T> {
+    return this.lost ? this.requireWhole(this.lost).then(write) : write();
   }
 
   /** @throws StoreUnavailable if the log still lacks the place, unless no follower has failed for a while */

@@ -60,7 +60,7 @@ async function keepRevisions(tx: TransactionSql): Promise<void> {
 
 /**
  * Moves reactions that are past the end of the log, or where it has no event, back to its end, and returns their names. They have
- * acted on all events that are left, and the effects of lost events cannot be undone. Parked events that the log no longer has there are
+ * acted on all events that are left, and the effects of lost events cannot be undone. Parked events that the log no longer has are
  * dropped.
  */
 export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end' | 'readAll'>): Promise<readonly string[]> {
