@@ -10,8 +10,10 @@ import { eventually } from '../../test/support/eventually.js';
 import { freePort } from '../../test/support/free-port.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { LOG_FORMAT_STREAM } from '../kernel/event-sourcing/log-format.events.js';
+import { StoreUnavailable } from '../kernel/event-sourcing/event-store.js';
 import { readConfig } from '../platform/config/config.js';
 import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
+import { createReactionTables } from '../platform/reactions/reaction-tables.js';
 import { openPlatform } from './platform.js';
 
 /** A proxy to the same server. Its port refuses connections before `open`. */
@@ -131,4 +133,21 @@ describe('the log that the platform opens', () => {
       await Promise.all([older.close(), own.close(), rm(dataDir, { recursive: true })]);
     },
   );
+
+  it.each([
+    ['Postgres', onEmptyPostgres],
+    ['EventStoreDB', onEventStoreDb],
+  ] as const)('in %s takes no append where another process had followed it further', async (_, makeBacking) => {
+    const [backing, dataDir] = await Promise.all([makeBacking(), mkdtemp(join(tmpdir(), 'verbatim-log-'))]);
+    const settings = { DATA_DIR: dataDir, ENCRYPTION_SECRET_KEY: 'a secret for tests, long enough' };
+    const { sql } = backing.database;
+    await createReactionTables(sql);
+    await sql`insert into reactions.reaction_checkpoint (reaction, position, epoch) values ('publish', 1000000, 0)`;
+    const { store, close } = await openPlatform(readConfig({ ...backing.environment, ...settings }), lost);
+    await expect(append(store, 'account-1', opened('1'))).rejects.toBeInstanceOf(StoreUnavailable);
+    await sql`delete from reactions.reaction_checkpoint`;
+    await append(store, 'account-1', opened('1'));
+    await close();
+    await Promise.all([backing.close(), rm(dataDir, { recursive: true })]);
+  });
 });

@@ -41,6 +41,7 @@ import { InProcessSignals } from '../platform/messaging/signals/in-process-signa
 import { NatsSignals } from '../platform/messaging/signals/nats-signals.js';
 import { InProcessWorkQueue } from '../platform/messaging/work-queue/in-process-work-queue.js';
 import { NatsWorkQueue } from '../platform/messaging/work-queue/nats-work-queue.js';
+import { furthestPlace } from './furthest-place.js';
 import { logUseOf } from './log-use.js';
 import { readableLog } from './readable-log.js';
 
@@ -100,7 +101,8 @@ export async function openPlatform(
     const log = await openEventStore(config, at, opened, onOutage);
     const closing = await opened(new AbortController(), async (controller) => controller.abort());
     const readable = await readableLog(log, logUseOf(config), { onLost, onOutage, signal: closing.signal });
-    const store = new WholeLogEventStore(readable, systemTiming);
+    const store = new WholeLogEventStore(readable, () => furthestPlace(sql));
+    void store.keepComparing(systemTiming, closing.signal);
     const seals = new SealingKey(config.encryptionSecretKey);
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
     await throughOutages(systemTiming, () => credentials.start(), onOutage);

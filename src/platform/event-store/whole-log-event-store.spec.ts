@@ -1,22 +1,27 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newEvents } from '../../../test/contracts/event-store.subject.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { EventStore, LogEndsEarlier, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
+import { EventStore, LOG_START, LogDiffers, LogEndsEarlier, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { GatedEventStore } from './gated-event-store.js';
-import { FAILURE_COUNTS_MS, WholeLogEventStore } from './whole-log-event-store.js';
+import { COMPARED_EVERY_MS, WholeLogEventStore } from './whole-log-event-store.js';
 
 let restored: InMemoryEventStore;
 let store: WholeLogEventStore;
-let elapsedMs: number;
-let place: bigint;
+/** The furthest place of a follower, which may run in another process. */
+let furthest: bigint;
+let asked: number;
+/** A place that the restored log does not reach. */
+let lost: bigint;
 
 beforeEach(async () => {
   const before = new InMemoryEventStore();
-  ({ position: place } = await before.append('a-1', 'none', newEvents(5)));
+  ({ position: lost } = await before.append('a-1', 'none', newEvents(5)));
   restored = new InMemoryEventStore();
   await restored.append('a-1', 'none', newEvents(1));
-  elapsedMs = 0;
-  store = new WholeLogEventStore(restored, { elapsedMs: () => elapsedMs });
+  asked = 0;
+  furthest = lost;
+  store = new WholeLogEventStore(restored, async () => (asked++, furthest));
 });
 
 const follow = async (after: bigint) => {
@@ -24,30 +29,70 @@ const follow = async (after: bigint) => {
 };
 
 describe('a log that was restored to a state before the place of a follower', () => {
-  beforeEach(() => expect(follow(place)).rejects.toBeInstanceOf(LogEndsEarlier));
-
-  it('takes no append and no bounds, also after another follower has found its own place', async () => {
-    await follow(-1n);
+  it('takes no append and no bounds, also if its followers run in other processes', async () => {
     await expect(store.append('a-1', 0, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(store.appendWithin({ maxCount: 1 }, 'a-1', 0, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(store.setRetention('a-1', { maxCount: 1 })).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await restored.lastRevision('a-1')).toBe(0);
   });
 
-  it('takes appends again once it has the place, as when a leader had only not shown it yet', async () => {
+  it('takes no append if it has grown past the place and has no event there', async () => {
+    await restored.append('a-1', 0, newEvents(5));
+    restored.readAll = () => {
+      throw new LogDiffers();
+    };
+    await expect(store.append('a-1', 5, newEvents(1))).rejects.toThrow(new LogDiffers().message);
+  });
+
+  it('takes appends once it has the place, as when a leader had only not shown it yet', async () => {
+    await expect(store.append('a-1', 0, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
     await restored.append('a-1', 0, newEvents(4));
     expect(await store.append('a-1', 4, newEvents(1))).toMatchObject({ revision: 5 });
   });
 
-  it('takes appends again when no follower fails any more, as after a rebuild', async () => {
-    elapsedMs = FAILURE_COUNTS_MS;
+  it('takes appends after a rebuild', async () => {
+    await expect(store.append('a-1', 0, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
+    furthest = await restored.head();
     expect(await store.append('a-1', 0, newEvents(1))).toMatchObject({ revision: 1 });
+  });
+
+  it('takes no append while the places of the followers cannot be read', async () => {
+    store = new WholeLogEventStore(restored, () => Promise.reject(new Error('Postgres is away.')));
+    await expect(store.append('a-1', 0, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
   });
 });
 
-it('a log with the places of all followers takes appends', async () => {
-  await follow(-1n);
+describe('a log that is replaced while the process runs', () => {
+  beforeEach(async () => {
+    furthest = LOG_START;
+    await store.append('a-1', 0, newEvents(1));
+    furthest = lost;
+  });
+
+  it('takes no append once a follower of the process fails', async () => {
+    await expect(follow(lost)).rejects.toBeInstanceOf(LogEndsEarlier);
+    await expect(store.append('a-1', 1, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
+  });
+
+  it('takes no append once it is compared again', async () => {
+    const [timing, closing] = [new VirtualTiming(), new AbortController()];
+    furthest = LOG_START;
+    const comparing = store.keepComparing(timing, closing.signal);
+    await store.append('a-1', 1, newEvents(1));
+    furthest = lost;
+    await timing.pause(COMPARED_EVERY_MS + 1);
+    await expect(store.append('a-1', 2, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
+    closing.abort();
+    await comparing;
+  });
+});
+
+it('a log with the places of all followers is compared once and takes appends', async () => {
+  furthest = await restored.head();
+  await follow(LOG_START);
   expect(await store.append('a-1', 0, newEvents(1))).toMatchObject({ revision: 1 });
+  expect(await store.append('a-1', 1, newEvents(1))).toMatchObject({ revision: 2 });
+  expect(asked).toBe(1);
 });
 
 it.each([GatedEventStore, WholeLogEventStore])('%p forwards also the calls for which a store has a default', ({ prototype }) => {

@@ -3,6 +3,7 @@ import {
   EventStore,
   type ExpectedRevision,
   isPlaceIn,
+  LogDiffers,
   LogEndsEarlier,
   type LogFilter,
   type LogPage,
@@ -15,26 +16,35 @@ import {
   type StreamReading,
 } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
-import { BACK_OFF_MAX_MS } from '../supervision/back-off.js';
 
-/** How long the failure of a follower counts. A follower that still fails is tried again sooner. */
-export const FAILURE_COUNTS_MS = 3 * BACK_OFF_MAX_MS;
-
-/** The furthest place that the log no longer has, and when a follower last failed for that reason. */
-type Lost = Readonly<{ place: bigint; failedAt: number; text: string }>;
+/** How often a process compares the log with the places of the followers. */
+export const COMPARED_EVERY_MS = 5_000;
 
 /**
- * A log that takes no appends while followers of this process find that it was replaced by an older one. Every append would bring
- * the log nearer to the places of the followers, and past them they would skip what was appended before.
+ * A log that takes no appends while it lacks a place up to which any process has followed it, because it was replaced by an older
+ * one. Every append would bring the log nearer to the places of the followers, and past them they would skip what was appended
+ * before. The followers may all run in other processes, so their stored places are compared with the log: before the first
+ * append, at regular intervals, and once a follower of this process fails.
  */
 export class WholeLogEventStore extends EventStore {
-  private lost: Lost | undefined;
+  private isWhole = false;
+  private comparing: Promise<void> | undefined;
 
+  /** @param furthest returns the furthest place that any follower has stored */
   constructor(
     private readonly store: EventStore,
-    private readonly timing: Pick<Timing, 'elapsedMs'>,
+    private readonly furthest: () => Promise<bigint>,
   ) {
     super();
+  }
+
+  /** Compares at regular intervals until the signal aborts. */
+  async keepComparing(timing: Pick<Timing, 'pause'>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // A failed comparison tells nothing about the log.
+      await this.compare().catch(() => undefined);
+      await timing.pause(COMPARED_EVERY_MS, signal);
+    }
   }
 
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
@@ -55,14 +65,10 @@ export class WholeLogEventStore extends EventStore {
   }
 
   async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
-    let place = after;
     try {
-      for await (const page of this.store.followAll(after, filter, signal)) {
-        place = page.position;
-        yield page;
-      }
+      yield* this.store.followAll(after, filter, signal);
     } catch (error) {
-      if (error instanceof LogEndsEarlier) this.note(place, error.message);
+      if (error instanceof LogEndsEarlier) this.isWhole = false;
       throw error;
     }
   }
@@ -99,24 +105,26 @@ export class WholeLogEventStore extends EventStore {
     return this.store.end();
   }
 
-  private note(place: bigint, text: string): void {
-    const before = this.lost?.place ?? place;
-    this.lost = { place: place > before ? place : before, failedAt: this.timing.elapsedMs(), text };
-  }
-
-  /** Usually nothing is lost, and the write is not delayed. @throws as `requireWhole` and the write do */
+  /** Usually the log is known to be whole, and the write is not delayed. @throws as `compare` and the write do */
   private onceWhole<T>(write: () => Promise<T>): Promise<T> {
-    return this.lost ? this.requireWhole(this.lost).then(write) : write();
+    return this.isWhole ? write() : this.compare().then(write);
   }
 
-  /** @throws StoreUnavailable if the log still lacks the place, unless no follower has failed for a while */
-  private async requireWhole(lost: Lost): Promise<void> {
-    const isRecent = this.timing.elapsedMs() - lost.failedAt < FAILURE_COUNTS_MS;
-    if (isRecent && !(await this.reaches(lost.place))) throw new StoreUnavailable(lost.text);
-    if (this.lost === lost) this.lost = undefined;
+  /** @throws StoreUnavailable if the log lacks the furthest place, or if that is unknown */
+  private compare(): Promise<void> {
+    return (this.comparing ??= this.lack()
+      .then((lack) => {
+        this.isWhole = lack === undefined;
+        if (lack) throw new StoreUnavailable(lack.message);
+      })
+      .finally(() => (this.comparing = undefined)));
   }
 
-  private async reaches(place: bigint): Promise<boolean> {
-    return (await this.store.end()) >= place && (await isPlaceIn(this.store, place));
+  private async lack(): Promise<LogEndsEarlier | undefined> {
+    const place = await this.furthest().catch((error: unknown) => {
+      throw new StoreUnavailable('The places up to which the log was followed cannot be read.', { cause: error });
+    });
+    if ((await this.store.end()) < place) return new LogEndsEarlier();
+    return (await isPlaceIn(this.store, place)) ? undefined : new LogDiffers();
   }
 }
