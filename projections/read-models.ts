@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { Sql } from 'postgres';
 
 /**
@@ -6,11 +7,21 @@ import type { Sql } from 'postgres';
  */
 export type Remembering = <T>(projection: string, key: string, query: () => Promise<T>) => Promise<T>;
 
-/** The connection that the classes of `*.queries.ts` use. Queries name tables with their schema, as in `agents.agent`. */
+/** The connection that the classes of `*.queries.ts` use. */
 export class ReadModels {
   constructor(
     readonly sql: Sql,
     /** For the few queries that every question to an agent needs. */
     readonly remembered: Remembering = (_projection, _key, query) => query(),
   ) {}
+}
+
+/** Reads a read model. The statements name tables with their schema, as in `agents.agent`. */
+@Injectable()
+export abstract class Queries {
+  constructor(protected readonly readModels: ReadModels) {}
+
+  protected get sql(): Sql {
+    return this.readModels.sql;
+  }
 }

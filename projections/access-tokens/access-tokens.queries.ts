@@ -1,8 +1,7 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { Scope } from '../../src/kernel/access.js';
 import type { TokenResources } from '../../src/resources/identity/tokens/access-tokens.events.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type AccessTokenRecord = Readonly<{
   id: string;
@@ -15,19 +14,16 @@ export type AccessTokenRecord = Readonly<{
   expiresAt: Date | null;
 }>;
 
-@Injectable()
-export class AccessTokenQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class AccessTokenQueries extends Queries {
   async byHash(hash: string): Promise<AccessTokenRecord | undefined> {
-    const rows = await this.readModels.sql`select * from access_tokens.access_token where hash = ${hash}`;
+    const rows = await this.sql`select * from access_tokens.access_token where hash = ${hash}`;
     return rows.map(asRecord)[0];
   }
 
   /** A user's tokens, the oldest first. */
   async ownedBy(userId: string): Promise<readonly AccessTokenRecord[]> {
-    const rows = await this.readModels
-      .sql`select * from access_tokens.access_token where owner_id = ${userId} order by created_at, token_id`;
+    const rows =
+      await this.sql`select * from access_tokens.access_token where owner_id = ${userId} order by created_at, token_id`;
     return rows.map(asRecord);
   }
 }

@@ -1,14 +1,10 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** The names of agents, without the rest of their configuration. */
-@Injectable()
-export class AgentNameQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class AgentNameQueries extends Queries {
   /** The names of a user's agents by agent id. */
   async ownedBy(ownerId: string): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.readModels.sql<{ id: string; name: string }[]>`
+    const rows = await this.sql<{ id: string; name: string }[]>`
       select agent_id as id, configuration ->> 'name' as name from agents.agent where owner_id = ${ownerId}`;
     return new Map(rows.map(({ id, name }) => [id, name]));
   }

@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { AgentConfiguration, AgentStatus, AgentWebhook } from '../../src/resources/agents/agent.events.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** The current state of an agent. The log and this record hold only hashes of the secrets of its key and its webhook. */
 export type AgentRecord = Readonly<{
@@ -18,10 +17,7 @@ export type AgentRecord = Readonly<{
   link: Readonly<{ linkId: string; sharedBy: string; sharedAt: Date }> | null;
 }>;
 
-@Injectable()
-export class AgentQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class AgentQueries extends Queries {
   async byId(agentId: string): Promise<AgentRecord | undefined> {
     return this.readModels.remembered('agents', `id ${agentId}`, async () => {
       const rows = await this.sql`${this.agents} where agent.agent_id = ${agentId}`;
@@ -97,10 +93,6 @@ export class AgentQueries {
   async isPinned(agentId: string, userId: string): Promise<boolean> {
     const rows = await this.sql`select from agents.agent_pin where agent_id = ${agentId} and user_id = ${userId}`;
     return rows.length > 0;
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 
   private get agents() {

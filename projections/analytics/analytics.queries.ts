@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { AnalyticsScope, AnalyticsWindow } from '../analytics-filters.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type TokensOfBucket = Readonly<{ bucket: string; group: string | null; prompt: number; generated: number }>;
 
@@ -11,13 +10,10 @@ export type TokenGrouping = keyof typeof GROUPS;
 export type ToolUseCount = Readonly<{ toolName: string; calls: number; failures: number }>;
 
 /** Sums of tokens and of tool calls. */
-@Injectable()
-export class AnalyticsQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class AnalyticsQueries extends Queries {
   /** Tokens by bucket and group, the earliest first. Without `withMonitors`, tokens that monitors used are left out. */
   async tokens(scope: AnalyticsScope, window: AnalyticsWindow, by: TokenGrouping, withMonitors: boolean) {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const column = GROUPS[by];
     return sql<TokensOfBucket[]>`
       select to_char(at at time zone 'UTC', ${window.format}) as bucket, ${column ? sql(column) : sql`null`} as "group",
@@ -29,14 +25,14 @@ export class AnalyticsQueries {
 
   /** The calls and failures of each tool, the most called first. */
   async tools(scope: AnalyticsScope, { since, until }: AnalyticsWindow): Promise<readonly ToolUseCount[]> {
-    return this.readModels.sql<ToolUseCount[]>`
+    return this.sql<ToolUseCount[]>`
       select tool_name as "toolName", sum(calls)::integer as calls, sum(failures)::integer as failures
       from analytics.tool_use where ${this.of(scope)} and at >= ${since} and at <= ${until}
       group by tool_name order by calls desc, tool_name`;
   }
 
   private of(scope: AnalyticsScope) {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return 'agentId' in scope ? sql`agent_id = ${scope.agentId}` : sql`owner_id = ${scope.ownerId}`;
   }
 }

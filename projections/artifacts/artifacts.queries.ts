@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type ArtifactRecord = Readonly<{
   id: string;
@@ -32,18 +31,15 @@ export type ArtifactVersionRecord = Readonly<{
 /** The conversation or workflow run whose artifacts are listed. Without either, all of the user's artifacts are listed. */
 export type ArtifactFilter = Readonly<{ conversationId?: string; workflowRunId?: string }>;
 
-@Injectable()
-export class ArtifactQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ArtifactQueries extends Queries {
   async byId(artifactId: string): Promise<ArtifactRecord | undefined> {
-    const rows = await this.readModels.sql`select * from artifacts.artifact where artifact_id = ${artifactId}`;
+    const rows = await this.sql`select * from artifacts.artifact where artifact_id = ${artifactId}`;
     return rows.map(asArtifact)[0];
   }
 
   /** A user's artifacts, oldest first. */
   async ownedBy(ownerId: string, { conversationId, workflowRunId }: ArtifactFilter = {}): Promise<readonly ArtifactRecord[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const rows = await sql`
       select * from artifacts.artifact where owner_id = ${ownerId}
         ${conversationId === undefined ? sql`` : sql`and conversation_id = ${conversationId}`}
@@ -54,33 +50,33 @@ export class ArtifactQueries {
 
   /** The artifacts of a conversation, of all owners, oldest first. */
   async ofConversation(conversationId: string): Promise<readonly ArtifactRecord[]> {
-    const rows = await this.readModels.sql`
+    const rows = await this.sql`
       select * from artifacts.artifact where conversation_id = ${conversationId} order by created_at, artifact_id`;
     return rows.map(asArtifact);
   }
 
   /** The versions of an artifact, oldest first. With `until`, only those that existed at that time. */
   async versionsOf(artifactId: string, until?: Date): Promise<readonly ArtifactVersionRecord[]> {
-    const rows = await this.readModels.sql`
+    const rows = await this.sql`
       select * from artifacts.version where artifact_id = ${artifactId} ${this.madeBy(until)} order by version`;
     return rows.map(asVersion);
   }
 
   async version(artifactId: string, version: number, until?: Date): Promise<ArtifactVersionRecord | undefined> {
-    const rows = await this.readModels.sql`
+    const rows = await this.sql`
       select * from artifacts.version where artifact_id = ${artifactId} and version = ${version} ${this.madeBy(until)}`;
     return rows.map(asVersion)[0];
   }
 
   private madeBy(until: Date | undefined) {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return until === undefined ? sql`` : sql`and created_at <= ${until}`;
   }
 
   /** The number and the total size of a user's artifacts. */
   async usageOf(ownerId: string): Promise<Readonly<{ artifacts: number; bytes: number }>> {
-    const [row] = await this.readModels
-      .sql`select count(*) as artifacts, coalesce(sum(bytes), 0) as bytes from artifacts.artifact where owner_id = ${ownerId}`;
+    const [row] =
+      await this.sql`select count(*) as artifacts, coalesce(sum(bytes), 0) as bytes from artifacts.artifact where owner_id = ${ownerId}`;
     return { artifacts: Number(row!['artifacts']), bytes: Number(row!['bytes']) };
   }
 }

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** An event as an auditor sees it: `data` is the text that was stored. */
 export type AuditEvent = Readonly<{
@@ -30,13 +29,10 @@ export type AuditFilter = Readonly<{
   to?: Date;
 }>;
 
-@Injectable()
-export class AuditLogQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class AuditLogQueries extends Queries {
   /** Events after a position, in the order of the log. */
   async page(filter: AuditFilter, after: bigint, limit: number): Promise<readonly AuditEvent[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const { visibleActors, stream, type, actor, correlationId, from, to } = filter;
     const rows = await sql`
       select position::text, event_id, stream, revision::text, type, at, actor, credential, correlation_id, causation_id, data
@@ -57,7 +53,7 @@ export class AuditLogQueries {
    * user's links, the holders of keys of the user's agents, and the senders to the webhooks of these agents.
    */
   async actorsOf(user: string): Promise<readonly string[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const keys = await sql<{ actor: string }[]>`
       select agent_key.actor from audit_log.agent join audit_log.agent_key on agent_key.agent = agent.stream
       where agent.owner = ${user}
@@ -70,7 +66,7 @@ export class AuditLogQueries {
 
   /** The correlation id of the event with this id, or the id itself if it is a correlation id. Undefined if no event has it. */
   async correlationOf(id: string): Promise<string | undefined> {
-    const [row] = await this.readModels.sql<{ correlation_id: string | null }[]>`
+    const [row] = await this.sql<{ correlation_id: string | null }[]>`
       (select correlation_id from audit_log.event where event_id = ${id} limit 1)
       union all
       (select correlation_id from audit_log.event where correlation_id = ${id} limit 1)

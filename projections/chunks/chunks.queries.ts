@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 import { moreWords } from './more-words.js';
 
 /**
@@ -38,10 +37,7 @@ const TITLE_SIMILARITY_MIN = 0.35;
 /** The weights of a word by its place, in the order of Postgres' labels D, C, B, A: text, unused, unused, title. */
 const PLACE_WEIGHTS = [0.35, 0.5, 0.7, 1];
 
-@Injectable()
-export class ChunkQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ChunkQueries extends Queries {
   /** The sources among these ids that exist and that the owner has or that are in `granted`. */
   async sources(ownerId: string, ids: readonly string[], granted: readonly string[] = []): Promise<readonly SearchedSource[]> {
     const rows = await this.sql`
@@ -167,10 +163,6 @@ export class ChunkQueries {
       select filename, sum(tokens)::integer as tokens from chunks.chunk join chunks.source on chunks_id = live_id
       where chunk.source_id = ${sourceId} group by filename`;
     return new Map(rows.map((row) => [row['filename'] as string, row['tokens'] as number]));
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 }
 

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { PendingCall } from '../../src/dialogue/conversation/conversation.events.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** An answer that is queued or being generated. */
 export type AnswerUnderWay = Readonly<{
@@ -24,13 +23,10 @@ export type ApprovalAwaited = Readonly<{
 }>;
 
 /** The current activity in a user's conversations, including conversations that are not listed. */
-@Injectable()
-export class ConversationActivityQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ConversationActivityQueries extends Queries {
   /** Answers that are queued or being generated, the newest first. */
   async answersUnderWay(ownerId: string, limit: number): Promise<readonly AnswerUnderWay[]> {
-    return this.readModels.sql<AnswerUnderWay[]>`
+    return this.sql<AnswerUnderWay[]>`
       select ${this.about}, status, asked_at as "askedAt"
       from conversations.conversation join conversations.turn using (conversation_id)
       where owner_id = ${ownerId} and not superseded and ended is null and status in ('asked', 'running')
@@ -39,7 +35,7 @@ export class ConversationActivityQueries {
 
   /** Turns that wait for an approval and have not expired, the soonest to expire first. */
   async approvalsAwaited(ownerId: string, now: Date, limit: number): Promise<readonly ApprovalAwaited[]> {
-    return this.readModels.sql<ApprovalAwaited[]>`
+    return this.sql<ApprovalAwaited[]>`
       select ${this.about}, pending as calls, changed_at as since, waits_until as "expiresAt"
       from conversations.conversation join conversations.turn using (conversation_id)
       where owner_id = ${ownerId} and not superseded and ended is null and status = 'paused' and needs_approval
@@ -48,6 +44,6 @@ export class ConversationActivityQueries {
   }
 
   private get about() {
-    return this.readModels.sql`turn_id as "messageId", conversation_id as "conversationId", agent_id as "agentId", name as title`;
+    return this.sql`turn_id as "messageId", conversation_id as "conversationId", agent_id as "agentId", name as title`;
   }
 }

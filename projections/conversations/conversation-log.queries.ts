@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { LogFilter, LogLevel } from '../analytics-filters.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** An answer that has ended, with its question. */
 export type LoggedAnswer = Readonly<{
@@ -15,13 +14,10 @@ export type LoggedAnswer = Readonly<{
   agentId: string | null;
 }>;
 
-@Injectable()
-export class ConversationLogQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ConversationLogQueries extends Queries {
   /** The newest answers of a user's conversations. */
   async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LoggedAnswer[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const levelOf = sql`case status when 'failed' then 'error' else 'info' end`;
     return sql<LoggedAnswer[]>`
       select turn_id as id, changed_at as at, ${levelOf} as level, question as summary, response, sources,

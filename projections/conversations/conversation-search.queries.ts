@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { Sql } from 'postgres';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 import { type ListedConversation, listedColumns } from './conversations.queries.js';
 
 export type FoundConversation = ListedConversation &
@@ -26,10 +25,7 @@ type Fragment = ReturnType<typeof listedColumns>;
 type Place = Readonly<{ startedAt: Date; id: string }>;
 type Searched = Readonly<{ ownerId: string; pattern: string; limit: number }>;
 
-@Injectable()
-export class ConversationSearchQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ConversationSearchQueries extends Queries {
   /** Listed conversations whose name, questions or answers contain the text in any case, newest first, with one match each. */
   async search(ownerId: string, text: string, limit: number): Promise<readonly FoundConversation[]> {
     const searched = { ownerId, pattern: `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`, limit };
@@ -38,7 +34,7 @@ export class ConversationSearchQueries {
   }
 
   private async byIndex(searched: Searched): Promise<readonly Match[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const found: Match[] = [];
     const toCome = () => ({ ...searched, limit: searched.limit - found.length });
     let after: Place | undefined;
@@ -58,21 +54,21 @@ export class ConversationSearchQueries {
 
   /** The last of the next `READ_AT_ONCE` conversations. Undefined if fewer are left. */
   private async lastOf(conversations: Fragment): Promise<Place | undefined> {
-    const [last] = await this.readModels.sql<Place[]>`
+    const [last] = await this.sql<Place[]>`
       select started_at as "startedAt", conversation_id as id from (${conversations}) conversation
       order by started_at desc, conversation_id desc offset ${READ_AT_ONCE - 1} limit 1`;
     return last;
   }
 
   private ofOwner(ownerId: string, after?: Place): Fragment {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return sql`select * from conversations.conversation where owner_id = ${ownerId} and visibility = 'listed'
       ${after ? sql`and (started_at, conversation_id) < (${after.startedAt}, ${after.id})` : sql``}`;
   }
 
   /** The conversations among these that match, each with its first match: the name, else a question, else an answer. */
   private async matching({ pattern, limit }: Searched, conversations: Fragment): Promise<readonly Match[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const inName = sql`lower(name) like lower(${pattern})`;
     const turns = sql`from conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded`;
     return sql<Match[]>`

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import type { Sql } from 'postgres';
 import type {
   AttachedFile,
@@ -11,7 +10,7 @@ import type { Mark } from '../../src/dialogue/conversation/conversation-mark.pol
 import type { Beginning } from '../../src/resources/identity/access.policy.js';
 import { recordOf, withToolCalls } from '../../src/dialogue/conversation/tool-call.policy.js';
 import type { LinkTerms } from '../../src/resources/identity/links/asking-links.port.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** A conversation as the sidebar lists it. */
 export type ListedConversation = Readonly<{
@@ -55,13 +54,10 @@ type TurnRow = Readonly<{
 
 type ConversationRow = Readonly<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }>;
 
-@Injectable()
-export class ConversationQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ConversationQueries extends Queries {
   /** A user's listed conversations, newest first. */
   async listed(ownerId: string, limit: number, cursor?: ListingCursor): Promise<readonly ListedConversation[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return cursor
       ? sql<ListedConversation[]>`
           select ${listedColumns(sql)} from conversations.conversation
@@ -75,7 +71,7 @@ export class ConversationQueries {
 
   /** All of a user's listed conversations, newest first. */
   async listedIds(ownerId: string): Promise<readonly string[]> {
-    const rows = await this.readModels.sql<{ id: string }[]>`
+    const rows = await this.sql<{ id: string }[]>`
       select conversation_id as id from conversations.conversation
       where owner_id = ${ownerId} and visibility = 'listed' order by started_at desc, conversation_id desc`;
     return rows.map(({ id }) => id);
@@ -83,7 +79,7 @@ export class ConversationQueries {
 
   /** A user's listed conversations that wait for an approval or have an unseen failure, newest first. */
   async needingAttention(ownerId: string, limit: number): Promise<readonly ListedConversation[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return sql<ListedConversation[]>`
       select ${listedColumns(sql)} from conversations.conversation
       where owner_id = ${ownerId} and visibility = 'listed' and needs_owner
@@ -92,14 +88,14 @@ export class ConversationQueries {
 
   /** Whether the conversation exists: it has started and is not deleted. */
   async isThere(conversationId: string): Promise<boolean> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const rows = await sql`select 1 from conversations.conversation where conversation_id = ${conversationId}`;
     return rows.length > 0;
   }
 
   /** The owner, agent and agent key that a conversation started with. Undefined if it does not exist. */
   async beginningOf(conversationId: string): Promise<Beginning | undefined> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const [row] = await sql<Beginning[]>`
       select 'open' as status, owner_id as "ownerId", agent_id as "agentId", agent_key_id as "agentKeyId"
       from conversations.conversation where conversation_id = ${conversationId}`;
@@ -108,7 +104,7 @@ export class ConversationQueries {
 
   /** A whole conversation of this user. Undefined if it belongs to another user or does not exist. */
   async withTurns(ownerId: string, conversationId: string) {
-    const rows = await this.readModels.sql<(ConversationRow & (TurnRow | { turn_id: null }))[]>`
+    const rows = await this.sql<(ConversationRow & (TurnRow | { turn_id: null }))[]>`
       select name, agent_id, shared_usage, share_id, turn.*
       from conversations.conversation left join conversations.turn
         on turn.conversation_id = conversation.conversation_id and not superseded
@@ -128,7 +124,7 @@ export class ConversationQueries {
 
   /** The turns that a new link to the conversation would show, in order: those that have ended and are not superseded. */
   async endedTurns(conversationId: string): Promise<readonly string[]> {
-    const rows = await this.readModels.sql<{ turnId: string }[]>`
+    const rows = await this.sql<{ turnId: string }[]>`
       select turn_id as "turnId" from conversations.turn
       where conversation_id = ${conversationId} and not superseded and ended is not null order by index, asked_at`;
     return rows.map(({ turnId }) => turnId);
@@ -136,7 +132,7 @@ export class ConversationQueries {
 
   /** The open link whose token has this hash. */
   async shareByHash(tokenHash: string) {
-    const [row] = await this.readModels.sql<{ shareId: string; conversationId: string; ownerId: string }[]>`
+    const [row] = await this.sql<{ shareId: string; conversationId: string; ownerId: string }[]>`
       select share_id as "shareId", conversation_id as "conversationId", owner_id as "ownerId"
       from conversations.share where token_hash = ${tokenHash}`;
     return row;
@@ -144,7 +140,7 @@ export class ConversationQueries {
 
   /** The newest open link of a conversation that allows its readers to ask questions. */
   async newestAskingShare(conversationId: string, ownerId: string) {
-    const [row] = await this.readModels.sql<{ shareId: string; turnIds: readonly string[]; terms: LinkTerms }[]>`
+    const [row] = await this.sql<{ shareId: string; turnIds: readonly string[]; terms: LinkTerms }[]>`
       select share_id as "shareId", turn_ids as "turnIds", terms from conversations.share
       where conversation_id = ${conversationId} and owner_id = ${ownerId} and terms is not null
       order by shared_at desc, share_id limit 1`;
@@ -153,7 +149,7 @@ export class ConversationQueries {
 
   /** The open link whose token has this hash, if it allows its readers to ask questions. */
   async askingShareByHash(tokenHash: string) {
-    const [row] = await this.readModels.sql<{ linkId: string; ownerId: string; terms: LinkTerms }[]>`
+    const [row] = await this.sql<{ linkId: string; ownerId: string; terms: LinkTerms }[]>`
       select share_id as "linkId", owner_id as "ownerId", terms from conversations.share
       where token_hash = ${tokenHash} and terms is not null`;
     return row;
@@ -161,12 +157,12 @@ export class ConversationQueries {
 
   /** Whether a link is open. */
   async isShareOpen(shareId: string): Promise<boolean> {
-    return (await this.readModels.sql`select 1 from conversations.share where share_id = ${shareId}`).length > 0;
+    return (await this.sql`select 1 from conversations.share where share_id = ${shareId}`).length > 0;
   }
 
   /** The content of a link: its turns as they ended, also if they were superseded later. */
   async shared(tokenHash: string) {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const [share] = await sql<{ title: string; turnIds: readonly string[]; mayAsk: boolean; sharedAt: Date }[]>`
       select title, turn_ids as "turnIds", terms is not null as "mayAsk", shared_at as "sharedAt" from conversations.share where token_hash = ${tokenHash}`;
     if (!share) return undefined;
@@ -177,7 +173,7 @@ export class ConversationQueries {
 
   /** The conversation and the turns that a link shows, and when it was created. */
   async shownBy(tokenHash: string) {
-    const [row] = await this.readModels.sql<{ conversationId: string; turnIds: readonly string[]; sharedAt: Date }[]>`
+    const [row] = await this.sql<{ conversationId: string; turnIds: readonly string[]; sharedAt: Date }[]>`
       select conversation_id as "conversationId", turn_ids as "turnIds", shared_at as "sharedAt"
       from conversations.share where token_hash = ${tokenHash}`;
     return row;
@@ -185,14 +181,14 @@ export class ConversationQueries {
 
   /** The conversation of a message without a journal. `expired`: the journal was complete and has since been deleted. */
   async conversationOf(messageId: string) {
-    const [row] = await this.readModels.sql<{ conversationId: string; expired: boolean }[]>`
+    const [row] = await this.sql<{ conversationId: string; expired: boolean }[]>`
       select conversation_id as "conversationId", sealed as expired from conversations.turn where turn_id = ${messageId}`;
     return row;
   }
 
   /** A turn of a conversation, also if it is superseded. */
   async turnById(conversationId: string, turnId: string): Promise<EarlierTurn | undefined> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const [row] = await sql<EarlierTurn[]>`
       select ${this.earlierTurn} from conversations.turn where turn_id = ${turnId} and conversation_id = ${conversationId}`;
     return row;
@@ -200,7 +196,7 @@ export class ConversationQueries {
 
   /** The turn of a conversation at an index that is not superseded. */
   async turnAt(conversationId: string, index: number): Promise<EarlierTurn | undefined> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const [row] = await sql<EarlierTurn[]>`
       select ${this.earlierTurn} from conversations.turn
       where conversation_id = ${conversationId} and index = ${index} and not superseded`;
@@ -209,7 +205,7 @@ export class ConversationQueries {
 
   /** The state of a message as the polling route shows it, read without the journal. */
   async messageTail(messageId: string) {
-    const [row] = await this.readModels.sql<TurnRow[]>`select * from conversations.turn where turn_id = ${messageId}`;
+    const [row] = await this.sql<TurnRow[]>`select * from conversations.turn where turn_id = ${messageId}`;
     return (
       row && {
         message_id: messageId,
@@ -226,7 +222,7 @@ export class ConversationQueries {
   }
 
   private get earlierTurn() {
-    return this.readModels.sql`turn_id as "turnId", index, status, superseded, feedback`;
+    return this.sql`turn_id as "turnId", index, status, superseded, feedback`;
   }
 }
 

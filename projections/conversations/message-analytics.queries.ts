@@ -1,16 +1,12 @@
-import { Injectable } from '@nestjs/common';
 import type { AnalyticsScope, AnalyticsWindow } from '../analytics-filters.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type FeedbackOfBucket = Readonly<{ bucket: string; positive: number; negative: number }>;
 
 /** The numbers of questions and of ratings of answers, without deleted conversations and superseded turns. */
-@Injectable()
-export class MessageAnalyticsQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class MessageAnalyticsQueries extends Queries {
   async messages(scope: AnalyticsScope, { since, until, format }: AnalyticsWindow) {
-    return this.readModels.sql<{ bucket: string; messages: number }[]>`
+    return this.sql<{ bucket: string; messages: number }[]>`
       select to_char(asked_at at time zone 'UTC', ${format}) as bucket, count(*)::integer as messages
       from ${this.turns(scope)} and asked_at >= ${since} and asked_at <= ${until}
       group by 1 order by 1`;
@@ -18,7 +14,7 @@ export class MessageAnalyticsQueries {
 
   /** The ratings by bucket. A rating counts at the time at which it was given. */
   async feedback(scope: AnalyticsScope, { since, until, format }: AnalyticsWindow): Promise<readonly FeedbackOfBucket[]> {
-    return this.readModels.sql<FeedbackOfBucket[]>`
+    return this.sql<FeedbackOfBucket[]>`
       select to_char(feedback_at at time zone 'UTC', ${format}) as bucket,
         count(*) filter (where feedback = 'like')::integer as positive,
         count(*) filter (where feedback = 'dislike')::integer as negative
@@ -27,7 +23,7 @@ export class MessageAnalyticsQueries {
   }
 
   private turns(scope: AnalyticsScope) {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const of = 'agentId' in scope ? sql`agent_id = ${scope.agentId}` : sql`owner_id = ${scope.ownerId}`;
     return sql`conversations.conversation join conversations.turn using (conversation_id) where ${of} and not superseded`;
   }

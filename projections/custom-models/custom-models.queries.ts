@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { CustomModelDefinition } from '../../src/resources/models/custom/custom-model.events.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** The current definition of a custom model. */
 export type CustomModelRecord = Readonly<{
@@ -12,10 +11,7 @@ export type CustomModelRecord = Readonly<{
   updatedAt: Date;
 }>;
 
-@Injectable()
-export class CustomModelQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class CustomModelQueries extends Queries {
   async byId(modelId: string): Promise<CustomModelRecord | undefined> {
     const rows = await this.sql`select * from custom_models.custom_model where model_id = ${modelId}`;
     return rows.map(asRecord)[0];
@@ -31,10 +27,6 @@ export class CustomModelQueries {
   async countOf(ownerId: string): Promise<number> {
     const rows = await this.sql`select count(*)::integer as n from custom_models.custom_model where owner_id = ${ownerId}`;
     return rows[0]!['n'] as number;
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 }
 

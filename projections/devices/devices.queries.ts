@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** An invocation that ran or was requested on a device, for its owner's audit. */
 export type InvocationRecord = Readonly<{
@@ -30,10 +29,7 @@ export type InvocationRecord = Readonly<{
   error: string | null;
 }>;
 
-@Injectable()
-export class DeviceQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class DeviceQueries extends Queries {
   /** The ids of the devices that a user has paired, including revoked ones, oldest first. */
   async ownedBy(ownerId: string): Promise<readonly string[]> {
     const rows = await this.sql`
@@ -72,10 +68,6 @@ export class DeviceQueries {
     const rows = await this.sql`
       select * from devices.invocation where device_id = ${deviceId} order by issued_at desc, invocation_id limit ${max}`;
     return rows.map(asRecord);
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 }
 

@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** A webhook run that has ended, and the place of its delivery in the log. */
 export type OldWebhookRun = Readonly<{ id: string; since: Date; stream: string; revision: number }>;
@@ -12,14 +11,11 @@ export type OldContinuation = Readonly<{ id: string; since: Date; turnId: string
 /** The number of newest runs of each schedule whose output is kept at any age. */
 export const NEWEST_RUNS_KEPT = 50;
 
-@Injectable()
-export class ExpiringQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ExpiringQueries extends Queries {
   /** Webhook runs that ended before a time, the oldest first. `after`: the last item of the previous page. */
   async webhookRuns(before: Date, limit: number, after?: OldWebhookRun): Promise<readonly OldWebhookRun[]> {
     const { since, id } = after ?? FIRST;
-    return this.readModels.sql<OldWebhookRun[]>`
+    return this.sql<OldWebhookRun[]>`
       select run_id as id, since, delivery_stream as stream, delivery_revision as revision
       from expiring.webhook_run where since < ${before} and (since, run_id) > (${since}, ${id})
       order by since, run_id limit ${limit}`;
@@ -31,7 +27,7 @@ export class ExpiringQueries {
    */
   async scheduledOutputs(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
-    return this.readModels.sql<OldOutput[]>`
+    return this.sql<OldOutput[]>`
       with last_kept as materialized (
         select schedule.schedule_id, newest.queued_at, newest.run_id
         from (select distinct schedule_id from expiring.scheduled_output where since < ${before}) schedule
@@ -50,7 +46,7 @@ export class ExpiringQueries {
   /** Journals that were sealed before a time, by the ids of their turns. */
   async journals(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
-    return this.readModels.sql<OldOutput[]>`
+    return this.sql<OldOutput[]>`
       select turn_id as id, since from expiring.journal
       where since < ${before} and (since, turn_id) > (${since}, ${id}) order by since, turn_id limit ${limit}`;
   }
@@ -60,7 +56,7 @@ export class ExpiringQueries {
    */
   async researches(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
-    return this.readModels.sql<OldOutput[]>`
+    return this.sql<OldOutput[]>`
       select turn_id as id, since from expiring.research
       where since < ${before} and (since, turn_id) > (${since}, ${id}) order by since, turn_id limit ${limit}`;
   }
@@ -68,14 +64,14 @@ export class ExpiringQueries {
   /** Responses that were created before a time, by their ids. */
   async responses(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
-    return this.readModels.sql<OldOutput[]>`
+    return this.sql<OldOutput[]>`
       select response_id as id, since from expiring.response
       where since < ${before} and (since, response_id) > (${since}, ${id}) order by since, response_id limit ${limit}`;
   }
 
   /** The ids of the responses that are read from the journals of these turns. */
   async responsesOf(turnIds: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.readModels.sql<{ id: string }[]>`
+    const rows = await this.sql<{ id: string }[]>`
       select response_id as id from expiring.response where left(response_id, 36) = any(${[...turnIds]}) order by id`;
     return rows.map(({ id }) => id);
   }
@@ -83,7 +79,7 @@ export class ExpiringQueries {
   /** Conversations that are deleted but not purged yet. */
   async deletedConversations(limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
-    return this.readModels.sql<OldOutput[]>`
+    return this.sql<OldOutput[]>`
       select conversation_id as id, since from expiring.deleted_conversation
       where (since, conversation_id) > (${since}, ${id}) order by since, conversation_id limit ${limit}`;
   }
@@ -91,7 +87,7 @@ export class ExpiringQueries {
   /** Unfinished sign-ins at tool servers that expired before a time. */
   async signIns(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
-    return this.readModels.sql<OldOutput[]>`
+    return this.sql<OldOutput[]>`
       select handshake_id as id, since from expiring.sign_in
       where since < ${before} and (since, handshake_id) > (${since}, ${id}) order by since, handshake_id limit ${limit}`;
   }
@@ -99,7 +95,7 @@ export class ExpiringQueries {
   /** The continuations of turns that were sealed before a time. */
   async continuations(before: Date, limit: number, after?: OldContinuation): Promise<readonly OldContinuation[]> {
     const { since, id } = after ?? FIRST;
-    return this.readModels.sql<OldContinuation[]>`
+    return this.sql<OldContinuation[]>`
       select sha256 as id, since, turn_id as "turnId" from expiring.continuation
       where since < ${before} and (since, sha256) > (${since}, ${id}) order by since, sha256 limit ${limit}`;
   }

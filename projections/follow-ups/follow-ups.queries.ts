@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** `claimed`: the follow-up is delivered as soon as its conversation is free. */
 export type FollowUpState = 'pending' | 'claimed' | 'delivered' | 'merged' | 'suppressed' | 'superseded' | 'failed';
@@ -7,15 +6,12 @@ export type FollowUpState = 'pending' | 'claimed' | 'delivered' | 'merged' | 'su
 /** A conversation with settled follow-ups. `since`: when the oldest of them was settled. */
 export type OldFollowUpsOfConversation = Readonly<{ id: string; since: Date }>;
 
-@Injectable()
-export class FollowUpQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class FollowUpQueries extends Queries {
   /**
    * Conversations without an open turn and with an open follow-up that was requested before a time, the longest waiting first.
    */
   async due(requestedBefore: Date, limit: number): Promise<readonly string[]> {
-    const rows = await this.readModels.sql<{ conversation_id: string }[]>`
+    const rows = await this.sql<{ conversation_id: string }[]>`
       select conversation_id from follow_ups.follow_up
       where state in ('pending', 'claimed') and requested_at <= ${requestedBefore} and not exists (
         select from follow_ups.turn_under_way under_way where under_way.conversation_id = follow_up.conversation_id
@@ -32,7 +28,7 @@ export class FollowUpQueries {
     limit: number,
     after: OldFollowUpsOfConversation = { id: '', since: new Date(0) },
   ): Promise<readonly OldFollowUpsOfConversation[]> {
-    return this.readModels.sql<OldFollowUpsOfConversation[]>`
+    return this.sql<OldFollowUpsOfConversation[]>`
       select conversation_id as id, min(settled_at) as since from follow_ups.follow_up where settled_at < ${before}
       group by conversation_id having (min(settled_at), conversation_id) > (${after.since}, ${after.id})
       order by since, id limit ${limit}`;

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { FollowUpSource } from '../../src/background/follow-ups/follow-ups.port.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 import type { FollowUpState } from './follow-ups.queries.js';
 
 /** A settled follow-up that a monitor requested. */
@@ -21,13 +20,10 @@ export type MonitorFollowUps = Readonly<{ since: Date; states: readonly FollowUp
 const OF_MONITORS: readonly FollowUpSource[] = ['monitor', 'monitor_paused', 'monitor_expired'];
 
 /** The follow-ups of a user's monitors. */
-@Injectable()
-export class MonitorFollowUpQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class MonitorFollowUpQueries extends Queries {
   /** Settled follow-ups that were requested since a time, the newest first. */
   async past(ownerId: string, { since, states, text }: MonitorFollowUps, limit: number): Promise<readonly MonitorFollowUp[]> {
-    return this.readModels.sql<MonitorFollowUp[]>`
+    return this.sql<MonitorFollowUp[]>`
       select follow_up_id as "followUpId", ref_id as "monitorId", conversation_id as "conversationId", turn_id as "messageId",
         text_head as title, state, reason, requested_at as "requestedAt", settled_at as "settledAt"
       from follow_ups.follow_up
@@ -38,13 +34,13 @@ export class MonitorFollowUpQueries {
 
   /** The number of follow-ups that were requested since a time and delivered, merged or failed, and how many of them failed. */
   async counts(ownerId: string, since: Date): Promise<Readonly<{ runs: number; failed: number }>> {
-    const [counts] = await this.readModels.sql<{ runs: number; failed: number }[]>`
+    const [counts] = await this.sql<{ runs: number; failed: number }[]>`
       select count(*)::integer as runs, count(*) filter (where state = 'failed')::integer as failed from follow_ups.follow_up
       where owner_id = ${ownerId} and ${this.isOfMonitor} and requested_at >= ${since} and state in ('delivered', 'merged', 'failed')`;
     return counts!;
   }
 
   private get isOfMonitor() {
-    return this.readModels.sql`source = any (${[...OF_MONITORS]}::text[])`;
+    return this.sql`source = any (${[...OF_MONITORS]}::text[])`;
   }
 }

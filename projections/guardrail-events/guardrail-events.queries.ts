@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** The finding of one check in the texts of a turn, run or delivery. */
 export type GuardrailEventRecord = Readonly<{
@@ -34,13 +33,10 @@ export type GuardrailEventFilter = Readonly<{ ownerId: string; agentId?: string 
 /** A record that has had no new findings since a time. */
 export type OldGuardrailRecord = Readonly<{ id: string; since: Date }>;
 
-@Injectable()
-export class GuardrailEventQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class GuardrailEventQueries extends Queries {
   /** One page of findings, the newest first. */
   async page(filter: GuardrailEventFilter, limit: number, offset: number): Promise<readonly GuardrailEventRecord[]> {
-    const rows = await this.readModels.sql`
+    const rows = await this.sql`
       select * from guardrail_events.decision where ${this.matches(filter)}
       order by recorded_at desc, record_id, stage, check_name limit ${limit} offset ${offset}`;
     return rows.map(asRecord);
@@ -48,7 +44,7 @@ export class GuardrailEventQueries {
 
   /** The number of findings since a time by check, stage, action, outcome and category, the most frequent first. */
   async counts(filter: GuardrailEventFilter, since: Date): Promise<readonly GuardrailCount[]> {
-    return this.readModels.sql<GuardrailCount[]>`
+    return this.sql<GuardrailCount[]>`
       select check_name as check, stage, action, outcome, category, count(*)::int as total
       from guardrail_events.decision where ${this.matches(filter)} and recorded_at >= ${since}
       group by check_name, stage, action, outcome, category
@@ -58,14 +54,14 @@ export class GuardrailEventQueries {
   /** Records without new findings since a time, the oldest first. `after`: the last item of the previous page. */
   async recordedBefore(before: Date, limit: number, after?: OldGuardrailRecord): Promise<readonly OldGuardrailRecord[]> {
     const { since, id } = after ?? { since: new Date(0), id: '' };
-    return this.readModels.sql<OldGuardrailRecord[]>`
+    return this.sql<OldGuardrailRecord[]>`
       select record_id as id, since from guardrail_events.record
       where since < ${before} and (since, record_id) > (${since}, ${id})
       order by since, record_id limit ${limit}`;
   }
 
   private matches({ ownerId, agentId }: GuardrailEventFilter) {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return sql`owner_id = ${ownerId} ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}`;
   }
 }

@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** How a job ended. `timeout`: it reached its deadline. */
 export type JobOutcome = 'completed' | 'failed' | 'timeout' | 'cancelled' | 'lost';
@@ -20,20 +19,17 @@ export type PastJobs = Readonly<{ since: Date; outcomes: readonly JobOutcome[]; 
 export type JobUnderWay = Omit<PastJob, 'outcome' | 'error' | 'finishedAt'>;
 
 /** The running and past jobs of a user. */
-@Injectable()
-export class JobHistoryQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class JobHistoryQueries extends Queries {
   /** Running jobs, the newest first. */
   async underWay(ownerId: string, limit: number): Promise<readonly JobUnderWay[]> {
-    return this.readModels.sql<JobUnderWay[]>`
+    return this.sql<JobUnderWay[]>`
       select ${this.about} from jobs.job where owner_id = ${ownerId} and status = 'working'
       order by started_at desc, job_id limit ${limit}`;
   }
 
   /** Jobs that began since a time and have ended, the newest first. */
   async past(ownerId: string, { since, outcomes, text }: PastJobs, limit: number): Promise<readonly PastJob[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return sql<PastJob[]>`
       select ${this.about}, ${this.outcome} as outcome, error, finished_at as "finishedAt" from jobs.job
       where owner_id = ${ownerId} and started_at >= ${since} and finished_at is not null
@@ -43,22 +39,22 @@ export class JobHistoryQueries {
 
   /** The number of jobs that began since a time and ended without being cancelled, and how many of them did not complete. */
   async counts(ownerId: string, since: Date): Promise<Readonly<{ runs: number; failed: number }>> {
-    const [counts] = await this.readModels.sql<{ runs: number; failed: number }[]>`
+    const [counts] = await this.sql<{ runs: number; failed: number }[]>`
       select count(*)::integer as runs, count(*) filter (where status <> 'completed')::integer as failed from jobs.job
       where owner_id = ${ownerId} and started_at >= ${since} and status in ('completed', 'failed', 'lost')`;
     return counts!;
   }
 
   private get about() {
-    return this.readModels.sql`job_id as "jobId", conversation_id as "conversationId", agent_id as "agentId",
+    return this.sql`job_id as "jobId", conversation_id as "conversationId", agent_id as "agentId",
       ${this.title} as title, started_at as "startedAt"`;
   }
 
   private get title() {
-    return this.readModels.sql`tool_name || ': ' || action_name`;
+    return this.sql`tool_name || ': ' || action_name`;
   }
 
   private get outcome() {
-    return this.readModels.sql`case when error_type = 'timeout' then 'timeout' else status end`;
+    return this.sql`case when error_type = 'timeout' then 'timeout' else status end`;
   }
 }

@@ -1,9 +1,8 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { JobStatus } from '../../src/background/jobs/job.policy.js';
 import type { ReportedBy } from '../../src/background/jobs/job.events.js';
 import type { BlobRef } from '../../src/kernel/blobs.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 import type { ToolReport } from '../../src/resources/tools/toolbox/tool-kind.port.js';
 
 export type JobRecord = Readonly<{
@@ -33,10 +32,7 @@ export type JobRecord = Readonly<{
 /** A job that has ended. `since`: when it ended. */
 export type FinishedJob = Readonly<{ id: string; since: Date }>;
 
-@Injectable()
-export class JobQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class JobQueries extends Queries {
   async byId(jobId: string): Promise<JobRecord | undefined> {
     return (await this.sql`select * from jobs.job where job_id = ${jobId}`).map(asJob)[0];
   }
@@ -80,10 +76,6 @@ export class JobQueries {
       select job_id as id, finished_at as since from jobs.job
       where finished_at < ${before} and (finished_at, job_id) > (${since}, ${id})
       order by finished_at, job_id limit ${limit}`;
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 }
 

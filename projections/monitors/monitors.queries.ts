@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { MonitorDefinition } from '../../src/triggers/monitors/monitor/monitor.events.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type MonitorRecord = Readonly<{
   id: string;
@@ -29,10 +28,7 @@ export type MonitorSelection = 'active' | 'live' | 'all';
 /** A monitor that a worker has to process: to check it, to end it, or to recover its check. */
 export type DueMonitor = Readonly<{ monitorId: string; dueAt: Date }>;
 
-@Injectable()
-export class MonitorQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class MonitorQueries extends Queries {
   async byId(monitorId: string): Promise<MonitorRecord | undefined> {
     const rows = await this.sql`select * from monitors.monitor where monitor_id = ${monitorId}`;
     return rows.map(asMonitor)[0];
@@ -88,10 +84,6 @@ export class MonitorQueries {
       where due_at <= ${now} and (due_at, monitor_id) > (${dueAt}, ${monitorId})
       order by due_at, monitor_id limit ${limit}`;
     return rows.map((row) => ({ monitorId: row['monitor_id'] as string, dueAt: row['due_at'] as Date }));
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 }
 

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type PromptRecord = Readonly<{
   id: string;
@@ -11,13 +10,10 @@ export type PromptRecord = Readonly<{
   updatedAt: Date;
 }>;
 
-@Injectable()
-export class PromptQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class PromptQueries extends Queries {
   async byId(promptId: string): Promise<PromptRecord | undefined> {
     return this.readModels.remembered('prompts', `id ${promptId}`, async () => {
-      const rows = await this.readModels.sql`select * from prompts.prompt where prompt_id = ${promptId}`;
+      const rows = await this.sql`select * from prompts.prompt where prompt_id = ${promptId}`;
       return rows.map(asRecord)[0];
     });
   }
@@ -25,15 +21,15 @@ export class PromptQueries {
   /** The prompts with these ids that exist, oldest first. */
   async among(ids: readonly string[]): Promise<readonly PromptRecord[]> {
     if (ids.length === 0) return [];
-    const rows = await this.readModels.sql`
+    const rows = await this.sql`
       select * from prompts.prompt where prompt_id = any (${ids as string[]}::text[]) order by created_at, prompt_id`;
     return rows.map(asRecord);
   }
 
   /** A user's own prompts, oldest first, without those of unfinished imports. */
   async ownedBy(userId: string): Promise<readonly PromptRecord[]> {
-    const rows = await this.readModels
-      .sql`select * from prompts.prompt where owner_id = ${userId} and import_id is null order by created_at, prompt_id`;
+    const rows =
+      await this.sql`select * from prompts.prompt where owner_id = ${userId} and import_id is null order by created_at, prompt_id`;
     return rows.map(asRecord);
   }
 }

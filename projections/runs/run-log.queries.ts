@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { LogFilter, LogLevel } from '../analytics-filters.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** A webhook run that has ended. */
 export type LoggedRun = Readonly<{
@@ -14,13 +13,10 @@ export type LoggedRun = Readonly<{
   agentId: string | null;
 }>;
 
-@Injectable()
-export class RunLogQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class RunLogQueries extends Queries {
   /** The newest runs that deliveries to a user's webhooks started. */
   async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LoggedRun[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const levelOf = sql`case when status <> 'success' then 'error' when error is not null then 'warning' else 'info' end`;
     return sql<LoggedRun[]>`
       select run_id as id, finished_at as at, ${levelOf} as level, input as summary, output, error, status, agent_id as "agentId"

@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type WebhookRunStatus = 'queued' | 'running' | 'success' | 'failed' | 'timeout' | 'refused';
 
@@ -24,13 +23,10 @@ export type FinishedRuns = Readonly<{
 
 export type RunCounts = Readonly<{ runs: number; failed: number }>;
 
-@Injectable()
-export class RunQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class RunQueries extends Queries {
   /** A user's unfinished runs, the newest first. */
   async underWay(ownerId: string, limit: number): Promise<readonly WebhookRunRecord[]> {
-    return this.readModels.sql<WebhookRunRecord[]>`
+    return this.sql<WebhookRunRecord[]>`
       select ${this.columns} from runs.run where owner_id = ${ownerId} and finished_at is null
       order by queued_at desc, run_id limit ${limit}`;
   }
@@ -41,7 +37,7 @@ export class RunQueries {
     { since, statuses, agentIds }: FinishedRuns,
     limit: number,
   ): Promise<readonly WebhookRunRecord[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return sql<WebhookRunRecord[]>`
       select ${this.columns} from runs.run
       where owner_id = ${ownerId} and finished_at is not null and queued_at >= ${since}
@@ -54,14 +50,14 @@ export class RunQueries {
    * run.
    */
   async counts(ownerId: string, since: Date): Promise<RunCounts> {
-    const [counts] = await this.readModels.sql<RunCounts[]>`
+    const [counts] = await this.sql<RunCounts[]>`
       select count(*)::integer as runs, count(*) filter (where status <> 'success')::integer as failed from runs.run
       where owner_id = ${ownerId} and queued_at >= ${since} and finished_at is not null and status <> 'refused'`;
     return counts!;
   }
 
   private get columns() {
-    return this.readModels.sql`run_id as id, agent_id as "agentId", status, attempt, error,
+    return this.sql`run_id as id, agent_id as "agentId", status, attempt, error,
       queued_at as "queuedAt", started_at as "startedAt", finished_at as "finishedAt"`;
   }
 }

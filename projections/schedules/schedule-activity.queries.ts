@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { ScheduleTiming } from '../../src/triggers/schedules/schedule/schedule.events.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 import type { ScheduleRunStatus } from './schedules.queries.js';
 
 /** A period, including `from` and excluding `until`. */
@@ -52,13 +51,10 @@ const SHOWN_APART: readonly ScheduleRunStatus[] = ['pending', 'running', 'failed
  * Schedules and their ledgers for a calendar. Missed slots are shown only within the period `missed`, and only those of active
  * schedules since the last change of their time.
  */
-@Injectable()
-export class ScheduleActivityQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ScheduleActivityQueries extends Queries {
   /** A user's schedules that may have slots or runs in a window, oldest first. */
   async plannable(ownerId: string, window: Interval, missed: Interval, countMax: number): Promise<readonly PlannableSchedule[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const rows = await sql`
       select schedule_id, agent_id, status, trigger_type, cron, run_at, timezone, end_at, next_slot_at, marked_since, seen.runs,
         ${this.title} as title
@@ -86,7 +82,7 @@ export class ScheduleActivityQueries {
     { perScheduleMax, apart }: Readonly<{ perScheduleMax: number; apart: boolean }>,
   ): Promise<readonly LedgerMark[]> {
     if (asked.length === 0) return [];
-    const { sql } = this.readModels;
+    const { sql } = this;
     const rows = await sql`
       select marks.* from ${this.asked(asked)} join schedules.schedule using (schedule_id)
       cross join lateral (
@@ -106,7 +102,7 @@ export class ScheduleActivityQueries {
     missed: Interval,
   ): Promise<readonly LedgerSum[]> {
     if (asked.length === 0) return [];
-    const { sql } = this.readModels;
+    const { sql } = this;
     const thresholds = starts.map((start) => start.toISOString());
     const rows = await sql`
       select schedule_id, width_bucket(scheduled_for, ${thresholds}::timestamptz[]) - 1 as stretch, run.status,
@@ -128,22 +124,22 @@ export class ScheduleActivityQueries {
   private asked(asked: readonly LedgerRequest[]) {
     const ids = asked.map(({ id }) => id);
     const ends = asked.map(({ until }) => until?.toISOString() ?? null);
-    return this.readModels.sql`unnest(${ids}::text[], ${ends}::timestamptz[]) as asked (schedule_id, decided_until)`;
+    return this.sql`unnest(${ids}::text[], ${ends}::timestamptz[]) as asked (schedule_id, decided_until)`;
   }
 
   private isWithin({ from, until }: Interval) {
-    return this.readModels.sql`scheduled_for >= ${from} and scheduled_for < ${until}
+    return this.sql`scheduled_for >= ${from} and scheduled_for < ${until}
       and (decided_until is null or scheduled_for < decided_until or trigger_source = 'manual')`;
   }
 
   private isShown({ from, until }: Interval) {
-    return this.readModels.sql`(run.status not in ('paused', 'missed') or (run.status = 'missed' and schedule.status = 'active'
+    return this.sql`(run.status not in ('paused', 'missed') or (run.status = 'missed' and schedule.status = 'active'
       and scheduled_for >= greatest(marked_since, ${from}) and scheduled_for < ${until}))`;
   }
 
   /** The name of a schedule, or else the beginning of its instruction. */
   private get title() {
-    return this.readModels.sql`coalesce(name, left(split_part(btrim(instruction, E' \t\r\n'), E'\n', 1), 80))`;
+    return this.sql`coalesce(name, left(split_part(btrim(instruction, E' \t\r\n'), E'\n', 1), 80))`;
   }
 }
 

@@ -1,16 +1,12 @@
-import { Injectable } from '@nestjs/common';
 import type { AnalyticsScope, AnalyticsWindow } from '../analytics-filters.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type ScheduleRunsOfBucket = Readonly<{ bucket: string; completed: number; failed: number; skipped: number }>;
 
 /** The outcomes of scheduled runs by the time of their end. A slot without a run counts as skipped at the time of the slot. */
-@Injectable()
-export class ScheduleAnalyticsQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ScheduleAnalyticsQueries extends Queries {
   async runs(scope: AnalyticsScope, { since, until, format }: AnalyticsWindow): Promise<readonly ScheduleRunsOfBucket[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return sql<ScheduleRunsOfBucket[]>`
       select to_char(at at time zone 'UTC', ${format}) as bucket,
         count(*) filter (where status = 'success')::integer as completed,

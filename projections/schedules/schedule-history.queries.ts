@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 import type { ScheduleRunStatus } from './schedules.queries.js';
 
 /** An unfinished run of a schedule. */
@@ -52,10 +51,7 @@ export type PastScheduleRuns = Readonly<{
 }>;
 
 /** The running, past and coming runs of a user's schedules. */
-@Injectable()
-export class ScheduleHistoryQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ScheduleHistoryQueries extends Queries {
   /** Unfinished runs, the newest first. */
   async openRuns(ownerId: string, limit: number): Promise<readonly OpenScheduleRun[]> {
     return this.sql<OpenScheduleRun[]>`
@@ -107,10 +103,6 @@ export class ScheduleHistoryQueries {
       from schedules.schedule join schedules.run using (schedule_id)
       where owner_id = ${ownerId} and scheduled_for >= ${since} and run.status in ('success', 'failed', 'timeout')`;
     return counts!;
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 
   private get about() {

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { LogFilter, LogLevel } from '../analytics-filters.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** An ended run of a schedule, or a slot without a run. */
 export type LoggedScheduleRun = Readonly<{
@@ -23,13 +22,10 @@ export type LoggedScheduleRun = Readonly<{
   finishedAt: Date | null;
 }>;
 
-@Injectable()
-export class ScheduleLogQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ScheduleLogQueries extends Queries {
   /** The newest runs of a user's schedules. */
   async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LoggedScheduleRun[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return sql<LoggedScheduleRun[]>`
       select * from (
         select run_id as id, coalesce(finished_at, started_at, scheduled_for) as at,

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type ScheduleRecord = Readonly<{
   id: string;
@@ -66,10 +65,7 @@ export type RunStatistics = Readonly<{
   latestFailure: ScheduleRunRecord | undefined;
 }>;
 
-@Injectable()
-export class ScheduleQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ScheduleQueries extends Queries {
   async byId(scheduleId: string): Promise<ScheduleRecord | undefined> {
     const rows = await this.sql`select * from schedules.schedule where schedule_id = ${scheduleId}`;
     return rows.map(asSchedule)[0];
@@ -166,10 +162,6 @@ export class ScheduleQueries {
       tokens: tokens as number,
       latestFailure: failures.map(asRun)[0],
     };
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 }
 

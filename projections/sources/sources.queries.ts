@@ -1,9 +1,8 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { SourceConfig } from '../../src/resources/sources/source/source-config.policy.js';
 import type { RemoteOrigin, SourceFile } from '../../src/resources/sources/source/source.events.js';
 import type { SyncFrequency } from '../../src/resources/sources/source/sync.policy.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type IngestStatus = 'requested' | 'started' | 'completed' | 'failed';
 
@@ -31,10 +30,7 @@ export type DueSync = Readonly<{ sourceId: string; nextSyncAt: Date }>;
 
 export type SourceOrder = Readonly<{ by: 'date' | 'name' | 'tokens'; descending: boolean }>;
 
-@Injectable()
-export class SourceQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class SourceQueries extends Queries {
   async byId(sourceId: string): Promise<SourceRecord | undefined> {
     const rows = await this.sql`select * from sources.source where source_id = ${sourceId}`;
     return rows.map(asRecord)[0];
@@ -100,10 +96,6 @@ export class SourceQueries {
         ${after ? sql`and (next_sync_at, source_id) > (${after.nextSyncAt}, ${after.sourceId})` : sql``}
       order by next_sync_at, source_id limit ${limit}`;
     return rows.map((row) => ({ sourceId: row['source_id'] as string, nextSyncAt: row['next_sync_at'] as Date }));
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 }
 

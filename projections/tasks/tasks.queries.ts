@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { Row, Sql } from 'postgres';
 import type { TaskResult } from '../../src/work/tasks/task.events.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 type TaskStatus = 'queued' | 'started' | 'progressed' | 'waiting' | 'succeeded' | 'failed';
 
@@ -17,20 +16,17 @@ export type TaskRecord = Readonly<{
   changedAt: Date;
 }>;
 
-@Injectable()
-export class TaskQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class TaskQueries extends Queries {
   /** A task. Its status and its result are consistent, because they are read from one row. */
   async byId(taskId: string): Promise<TaskRecord | undefined> {
-    const rows = await this.readModels.sql`select * from tasks.task where task_id = ${taskId}`;
+    const rows = await this.sql`select * from tasks.task where task_id = ${taskId}`;
     return rows.map(asRecord)[0];
   }
 
   /** Started tasks, those without progress for the longest time first. `after`: the last item of the previous page. */
   async started(limit: number, after?: TaskRecord): Promise<readonly TaskRecord[]> {
     const { changedAt, taskId } = after ?? { changedAt: new Date(0), taskId: '' };
-    const rows = await this.readModels.sql`
+    const rows = await this.sql`
       select * from tasks.task
       where status in ('started', 'progressed') and (changed_at, task_id) > (${changedAt}, ${taskId})
       order by changed_at, task_id limit ${limit}`;
@@ -43,7 +39,7 @@ export class TaskQueries {
    * limit would block all others.
    */
   async unstarted(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const rows = await sql`
       select task.* from (
         select 1 as part, * from ${inTurns(sql, sql`status = 'waiting' and due_at <= ${now}`, limit)}

@@ -1,9 +1,8 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { Family } from '../../src/kernel/access.js';
 import { type Grant, wider } from '../../src/resources/identity/grants.policy.js';
 import type { GrantLevel, TeamRole } from '../../src/resources/identity/teams/team.events.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type TeamRecord = Readonly<{
   id: string;
@@ -35,10 +34,7 @@ export type GrantRecord = Readonly<{
 /** A grant of a resource, with the team that holds it. */
 export type ShareRecord = GrantRecord & Readonly<{ teamName: string; teamSlug: string }>;
 
-@Injectable()
-export class TeamQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class TeamQueries extends Queries {
   async byId(teamId: string): Promise<TeamRecord | undefined> {
     const rows = await this.sql`select * from teams.team where team_id = ${teamId}`;
     return rows.map(asTeam)[0];
@@ -130,10 +126,6 @@ export class TeamQueries {
       held.set(id, wider(held.get(id), { level: row['level'] as GrantLevel, switches: row['switches'] as Grant['switches'] }));
     }
     return held;
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 }
 

@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import type { ToolDefinition } from '../../src/resources/tools/toolbox/tool.events.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** The current definition of a tool. `revision`: the revision of its stream. */
 export type ToolRecord = Readonly<{
@@ -13,10 +12,7 @@ export type ToolRecord = Readonly<{
   updatedAt: Date;
 }>;
 
-@Injectable()
-export class ToolQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class ToolQueries extends Queries {
   async byId(toolId: string): Promise<ToolRecord | undefined> {
     const rows = await this.sql`select * from tools.tool where tool_id = ${toolId}`;
     return rows.map(asRecord)[0];
@@ -77,10 +73,6 @@ export class ToolQueries {
       const rows = await this.sql`select name from tools.default_tool_off where user_id = ${userId}`;
       return new Set(rows.map((row) => row['name'] as string));
     });
-  }
-
-  private get sql() {
-    return this.readModels.sql;
   }
 }
 

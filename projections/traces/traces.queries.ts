@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 type TraceStatus = 'running' | 'ok' | 'error' | 'stopped';
 
@@ -37,10 +36,7 @@ export type SpanRecord = Readonly<{
 export const TRACE_REFERENCES = ['id', 'request_id', 'message_id', 'activity_id', 'workflow_run_id'] as const;
 export type TraceReference = (typeof TRACE_REFERENCES)[number];
 
-@Injectable()
-export class TraceQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class TraceQueries extends Queries {
   /** The traces of a user and of the user's agents that began since a time and match all references, the oldest first. */
   async find(
     userId: string,
@@ -48,7 +44,7 @@ export class TraceQueries {
     since: Date,
     limit: number,
   ): Promise<readonly TraceRecord[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const named = Object.entries(references).map(([reference, id]) => sql`and ${this.isNamed(reference, id)}`);
     return sql<TraceRecord[]>`
       select trace_id as id, source, name, status, request_id as "requestId", message_id as "messageId",
@@ -63,7 +59,7 @@ export class TraceQueries {
 
   /** A message is a turn, and the trace of a turn has the turn's id. The primary key therefore finds the one row. */
   private isNamed(reference: string, id: string) {
-    const { sql } = this.readModels;
+    const { sql } = this;
     if (reference === 'id') return sql`trace.trace_id = ${id}`;
     if (reference === 'message_id') return sql`trace.trace_id = ${id} and trace.message_id = ${id}`;
     return sql`trace.${sql(reference)} = ${id}`;
@@ -72,7 +68,7 @@ export class TraceQueries {
   /** The spans of traces or workflow runs in the order of their start, at most `limitEach` of each. */
   async spansOf(scopeIds: readonly string[], limitEach: number): Promise<readonly SpanRecord[]> {
     if (scopeIds.length === 0) return [];
-    return this.readModels.sql<SpanRecord[]>`
+    return this.sql<SpanRecord[]>`
       select scope_id as "scopeId", span_id as id, step, kind, name, status, started_at as "startedAt", ended_at as "endedAt"
       from (select *, row_number() over (partition by scope_id order by started_at, span_id) as place from traces.span
             where scope_id = any (${scopeIds as string[]}::text[])) as spans
@@ -82,7 +78,7 @@ export class TraceQueries {
   /** The number of spans of each trace or workflow run. */
   async spanCounts(scopeIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     if (scopeIds.length === 0) return new Map();
-    const rows = await this.readModels.sql<{ id: string; n: number }[]>`
+    const rows = await this.sql<{ id: string; n: number }[]>`
       select scope_id as id, count(*)::integer as n from traces.span
       where scope_id = any (${scopeIds as string[]}::text[]) group by scope_id`;
     return new Map(rows.map(({ id, n }) => [id, n]));

@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string }>;
 
@@ -10,20 +9,17 @@ export type TakenTurn = UnsealedTurn & Readonly<{ pausedUntil: Date | null }>;
 export type KnownPause = Readonly<{ turnId: string; until: Date }>;
 
 /** The turns whose journal is not sealed yet and the producers that took them. */
-@Injectable()
-export class UnsealedTurnQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class UnsealedTurnQueries extends Queries {
   /** The turns that have been ready since before a time without being taken by a runner, the oldest first. */
   async untaken(askedBefore: Date, limit: number): Promise<readonly UnsealedTurn[]> {
-    return this.readModels.sql<UnsealedTurn[]>`
+    return this.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
       where producer is null and expires_at is null and since < ${askedBefore} order by since, turn_id limit ${limit}`;
   }
 
   /** The producers that have taken turns whose journal is not sealed yet. */
   async producers(): Promise<readonly string[]> {
-    const rows = await this.readModels.sql<{ producer: string }[]>`
+    const rows = await this.sql<{ producer: string }[]>`
       select distinct producer from unsealed_turns.unsealed_turn where producer is not null`;
     return rows.map(({ producer }) => producer);
   }
@@ -40,7 +36,7 @@ export class UnsealedTurnQueries {
   ): Promise<readonly TakenTurn[]> {
     const ids = except.pauses.map(({ turnId }) => turnId);
     const untils = except.pauses.map(({ until }) => until.toISOString());
-    return this.readModels.sql<TakenTurn[]>`
+    return this.sql<TakenTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId", expires_at as "pausedUntil"
       from unsealed_turns.unsealed_turn
       where producer = any(${[...producers]}) and turn_id <> all(${[...except.running]})
@@ -50,7 +46,7 @@ export class UnsealedTurnQueries {
 
   /** The conversations among these that have a turn that is queued or running. */
   async conversationsUnderWay(conversationIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.readModels.sql<{ conversation_id: string }[]>`
+    const rows = await this.sql<{ conversation_id: string }[]>`
       select distinct conversation_id from unsealed_turns.unsealed_turn
       where conversation_id = any(${[...conversationIds]}) and expires_at is null`;
     return new Set(rows.map((row) => row.conversation_id));
@@ -58,15 +54,15 @@ export class UnsealedTurnQueries {
 
   /** The turns in which users, not holders of a key, asked any agent or this one, and that are not paused. */
   async ofSharedAgents(agentId?: string): Promise<readonly UnsealedTurn[]> {
-    const which = agentId === undefined ? this.readModels.sql`agent_id is not null` : this.readModels.sql`agent_id = ${agentId}`;
-    return this.readModels.sql<UnsealedTurn[]>`
+    const which = agentId === undefined ? this.sql`agent_id is not null` : this.sql`agent_id = ${agentId}`;
+    return this.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
       where ${which} and expires_at is null order by since, turn_id`;
   }
 
   /** The paused turns whose pause has expired, the earliest expired first. */
   async expired(now: Date, limit: number): Promise<readonly UnsealedTurn[]> {
-    return this.readModels.sql<UnsealedTurn[]>`
+    return this.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
       where expires_at <= ${now} order by expires_at, turn_id limit ${limit}`;
   }

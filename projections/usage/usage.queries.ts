@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 import { keyIdOfLink } from '../../src/resources/identity/caller.js';
 import type { Used, UsedOfOwner } from '../../src/work/limits/limits.policy.js';
 
@@ -13,10 +12,7 @@ export type UsedSoFar = Used & Readonly<{ known: readonly string[] }>;
 /** The subject whose usage is counted: an agent with all of its requests, or the readers of a link. */
 export type Counted = Readonly<{ agentId: string } | { linkId: string }>;
 
-@Injectable()
-export class UsageQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class UsageQueries extends Queries {
   /**
    * The usage since a time, and the turns and runs among `ids` that are counted in it. Whole hours are read from their sums, the
    * incomplete first hour from its entries.
@@ -24,7 +20,7 @@ export class UsageQueries {
   async used(counted: Counted, since: Date, ids: readonly string[]): Promise<UsedSoFar> {
     const isCounted = this.rowsOf(counted);
     const edge = nextHour(since);
-    const [used] = await this.readModels.sql<[UsedSoFar]>`
+    const [used] = await this.sql<[UsedSoFar]>`
       select coalesce(sum(requests), 0)::float8 as requests, coalesce(sum(tokens), 0)::float8 as tokens,
         array(
           select turn_id from usage.turn where turn_id = any(${[...ids]})
@@ -42,7 +38,7 @@ export class UsageQueries {
 
   /** The latest time after `since` from which on at least `amount` was used. A window that begins later contains less. */
   async reachedAt(counted: Counted, unit: keyof Used, amount: number, since: Date): Promise<Date | undefined> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const isCounted = this.rowsOf(counted);
     const measure = unit === 'requests' ? sql`requests` : sql`prompt_tokens + completion_tokens`;
     const [row] = await sql<{ at: Date | null }[]>`
@@ -63,7 +59,7 @@ export class UsageQueries {
 
   /** The condition for the rows of the subject, written so that Postgres uses the partial indexes. */
   private rowsOf(counted: Counted) {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return 'linkId' in counted
       ? sql`agent_key_id = ${keyIdOfLink(counted.linkId)} and agent_key_id like 'link:%'`
       : sql`agent_id = ${counted.agentId} and agent_id <> ''`;
@@ -71,7 +67,7 @@ export class UsageQueries {
 
   /** The usage charged to an owner since the beginning of an hour. */
   async ofOwner(ownerId: string, fromHour: Date): Promise<UsedOfOwner> {
-    const rows = await this.readModels.sql<(Used & { withAgent: boolean })[]>`
+    const rows = await this.sql<(Used & { withAgent: boolean })[]>`
       select agent_id <> '' as "withAgent", sum(requests)::float8 as requests,
         sum(prompt_tokens + completion_tokens)::float8 as tokens
       from usage.hour where owner_id = ${ownerId} and hour >= ${fromHour} group by 1`;

@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 import type { WorkflowRunStatus } from './workflow-runs.queries.js';
 
 /** An ended run, as a history shows it. */
@@ -24,13 +23,10 @@ export type WorkflowRunsWanted = Readonly<{
   of: Readonly<{ agentIds: readonly string[]; workflowIds: readonly string[] }> | undefined;
 }>;
 
-@Injectable()
-export class WorkflowRunHistoryQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class WorkflowRunHistoryQueries extends Queries {
   /** A user's ended runs that began since a time, the newest first. */
   async past(ownerId: string, { since, statuses, of }: WorkflowRunsWanted, limit: number): Promise<readonly PastWorkflowRun[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const among = of
       ? sql`and (agent_id = any (${of.agentIds as string[]}::text[])
           or agent_id is null and workflow_id = any (${of.workflowIds as string[]}::text[]))`
@@ -46,7 +42,7 @@ export class WorkflowRunHistoryQueries {
 
   /** The number of a user's runs that began since a time and have ended, and how many of them failed. */
   async counts(ownerId: string, since: Date): Promise<Readonly<{ runs: number; failed: number }>> {
-    const [counted] = await this.readModels.sql<{ runs: number; failed: number }[]>`
+    const [counted] = await this.sql<{ runs: number; failed: number }[]>`
       select count(*)::integer as runs, (count(*) filter (where status = 'failed'))::integer as failed
       from workflow_runs.workflow_run where owner_id = ${ownerId} and ended_at is not null and started_at >= ${since}`;
     return counted!;

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { LogFilter, LogLevel } from '../analytics-filters.js';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** An ended run of a workflow. */
 export type LoggedWorkflowRun = Readonly<{
@@ -14,17 +13,14 @@ export type LoggedWorkflowRun = Readonly<{
   startedAt: Date;
 }>;
 
-@Injectable()
-export class WorkflowRunLogQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class WorkflowRunLogQueries extends Queries {
   /** The newest runs of a user. With `workflowIds`, only runs of these workflows. */
   async newest(
     { ownerId, agentId, level }: Omit<LogFilter, 'search'>,
     workflowIds: readonly string[] | undefined,
     limit: number,
   ): Promise<readonly LoggedWorkflowRun[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     const levelOf = sql`case status when 'failed' then 'error' else 'info' end`;
     return sql<LoggedWorkflowRun[]>`
       select workflow_run_id as id, ended_at as at, ${levelOf} as level, workflow_id as "workflowId", status, error, steps,

@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 export type WorkflowRunStatus = 'running' | 'completed' | 'failed' | 'stopped';
 
@@ -27,20 +26,17 @@ export type WorkflowRunRecord = Readonly<{
 /** An ended run whose workflow is deleted. `since`: when the workflow was deleted. */
 export type PurgeableRun = Readonly<{ id: string; since: Date }>;
 
-@Injectable()
-export class WorkflowRunQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class WorkflowRunQueries extends Queries {
   /** A user's unfinished runs, the newest first. */
   async underWay(ownerId: string, limit: number): Promise<readonly WorkflowRunRecord[]> {
-    return this.readModels.sql<WorkflowRunRecord[]>`
+    return this.sql<WorkflowRunRecord[]>`
       select ${this.columns} from workflow_runs.workflow_run where owner_id = ${ownerId} and ended_at is null
       order by started_at desc, workflow_run_id limit ${limit}`;
   }
 
   /** Ended runs whose workflow is deleted, the earliest deletion first. */
   async ofDeletedWorkflows(limit: number, after: PurgeableRun | undefined): Promise<readonly PurgeableRun[]> {
-    const { sql } = this.readModels;
+    const { sql } = this;
     return sql<PurgeableRun[]>`
       select workflow_run_id as id, deleted_at as since
       from workflow_runs.workflow_run join workflow_runs.deleted_workflow using (workflow_id)
@@ -51,14 +47,14 @@ export class WorkflowRunQueries {
 
   /** The ids of a workflow's ended runs. `after`: the last id of the previous page. */
   async overOf(workflowId: string, limit: number, after = ''): Promise<readonly string[]> {
-    const rows = await this.readModels.sql<{ id: string }[]>`
+    const rows = await this.sql<{ id: string }[]>`
       select workflow_run_id as id from workflow_runs.workflow_run
       where workflow_id = ${workflowId} and ended_at is not null and workflow_run_id > ${after} order by workflow_run_id limit ${limit}`;
     return rows.map(({ id }) => id);
   }
 
   private get columns() {
-    return this.readModels.sql`workflow_run_id as id, workflow_id as "workflowId", version, owner_id as "ownerId",
+    return this.sql`workflow_run_id as id, workflow_id as "workflowId", version, owner_id as "ownerId",
       workflow_owner_id as "workflowOwnerId", agent_id as "agentId", conversation_id as "conversationId", turn_id as "turnId",
       run_id as "runId", status, reason, error, steps, node_title as "nodeTitle", waits,
       started_at as "startedAt", ended_at as "endedAt"`;

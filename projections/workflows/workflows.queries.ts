@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
-import { ReadModels } from '../read-models.js';
+import { Queries } from '../read-models.js';
 
 /** The current state of a workflow. `version`: the version of its newest graph. */
 export type WorkflowRecord = Readonly<{
@@ -13,18 +12,15 @@ export type WorkflowRecord = Readonly<{
   updatedAt: Date;
 }>;
 
-@Injectable()
-export class WorkflowQueries {
-  constructor(private readonly readModels: ReadModels) {}
-
+export class WorkflowQueries extends Queries {
   async byId(workflowId: string): Promise<WorkflowRecord | undefined> {
-    const rows = await this.readModels.sql`select * from workflows.workflow where workflow_id = ${workflowId}`;
+    const rows = await this.sql`select * from workflows.workflow where workflow_id = ${workflowId}`;
     return rows.map(asRecord)[0];
   }
 
   /** The names of a user's workflows by id. */
   async namesOf(ownerId: string): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.readModels.sql`select workflow_id, name from workflows.workflow where owner_id = ${ownerId}`;
+    const rows = await this.sql`select workflow_id, name from workflows.workflow where owner_id = ${ownerId}`;
     return new Map(rows.map((row) => [row['workflow_id'] as string, row['name'] as string]));
   }
 }
