@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import type { Scope } from '../../src/kernel/access.js';
 import type { TokenResources } from '../../src/resources/identity/tokens/access-tokens.events.js';
 import { Queries } from '../read-models.js';
@@ -16,25 +15,21 @@ export type AccessTokenRecord = Readonly<{
 
 export class AccessTokenQueries extends Queries {
   async byHash(hash: string): Promise<AccessTokenRecord | undefined> {
-    const rows = await this.sql`select * from access_tokens.access_token where hash = ${hash}`;
-    return rows.map(asRecord)[0];
+    const [row] = await this.sql<
+      AccessTokenRecord[]
+    >`select ${this.columns} from access_tokens.access_token where hash = ${hash}`;
+    return row;
   }
 
   /** A user's tokens, the oldest first. */
   async ownedBy(userId: string): Promise<readonly AccessTokenRecord[]> {
-    const rows =
-      await this.sql`select * from access_tokens.access_token where owner_id = ${userId} order by created_at, token_id`;
-    return rows.map(asRecord);
+    return this.sql<
+      AccessTokenRecord[]
+    >`select ${this.columns} from access_tokens.access_token where owner_id = ${userId} order by created_at, token_id`;
+  }
+
+  private get columns() {
+    return this.sql`token_id as id, owner_id as "ownerId", name, prefix, scopes, resources, created_at as "createdAt",
+      expires_at as "expiresAt"`;
   }
 }
-
-const asRecord = (row: Row): AccessTokenRecord => ({
-  id: row['token_id'] as string,
-  ownerId: row['owner_id'] as string,
-  name: row['name'] as string,
-  prefix: row['prefix'] as string,
-  scopes: row['scopes'] as readonly Scope[],
-  resources: row['resources'] as TokenResources,
-  createdAt: row['created_at'] as Date,
-  expiresAt: row['expires_at'] as Date | null,
-});

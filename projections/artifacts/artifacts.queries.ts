@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import { Queries } from '../read-models.js';
 
 export type ArtifactRecord = Readonly<{
@@ -33,38 +32,38 @@ export type ArtifactFilter = Readonly<{ conversationId?: string; workflowRunId?:
 
 export class ArtifactQueries extends Queries {
   async byId(artifactId: string): Promise<ArtifactRecord | undefined> {
-    const rows = await this.sql`select * from artifacts.artifact where artifact_id = ${artifactId}`;
-    return rows.map(asArtifact)[0];
+    const [row] = await this.sql<
+      ArtifactRecord[]
+    >`select ${this.columns} from artifacts.artifact where artifact_id = ${artifactId}`;
+    return row;
   }
 
   /** A user's artifacts, oldest first. */
   async ownedBy(ownerId: string, { conversationId, workflowRunId }: ArtifactFilter = {}): Promise<readonly ArtifactRecord[]> {
     const { sql } = this;
-    const rows = await sql`
-      select * from artifacts.artifact where owner_id = ${ownerId}
+    return sql<ArtifactRecord[]>`
+      select ${this.columns} from artifacts.artifact where owner_id = ${ownerId}
         ${conversationId === undefined ? sql`` : sql`and conversation_id = ${conversationId}`}
         ${workflowRunId === undefined ? sql`` : sql`and workflow_run_id = ${workflowRunId}`}
       order by created_at, artifact_id`;
-    return rows.map(asArtifact);
   }
 
   /** The artifacts of a conversation, of all owners, oldest first. */
   async ofConversation(conversationId: string): Promise<readonly ArtifactRecord[]> {
-    const rows = await this.sql`
-      select * from artifacts.artifact where conversation_id = ${conversationId} order by created_at, artifact_id`;
-    return rows.map(asArtifact);
+    return this.sql<ArtifactRecord[]>`
+      select ${this.columns} from artifacts.artifact where conversation_id = ${conversationId} order by created_at, artifact_id`;
   }
 
   /** The versions of an artifact, oldest first. With `until`, only those that existed at that time. */
   async versionsOf(artifactId: string, until?: Date): Promise<readonly ArtifactVersionRecord[]> {
-    const rows = await this.sql`
-      select * from artifacts.version where artifact_id = ${artifactId} ${this.madeBy(until)} order by version`;
+    const rows = await this.sql<VersionRow[]>`
+      select ${this.versionColumns} from artifacts.version where artifact_id = ${artifactId} ${this.madeBy(until)} order by version`;
     return rows.map(asVersion);
   }
 
   async version(artifactId: string, version: number, until?: Date): Promise<ArtifactVersionRecord | undefined> {
-    const rows = await this.sql`
-      select * from artifacts.version where artifact_id = ${artifactId} and version = ${version} ${this.madeBy(until)}`;
+    const rows = await this.sql<VersionRow[]>`
+      select ${this.versionColumns} from artifacts.version where artifact_id = ${artifactId} and version = ${version} ${this.madeBy(until)}`;
     return rows.map(asVersion)[0];
   }
 
@@ -75,35 +74,27 @@ export class ArtifactQueries extends Queries {
 
   /** The number and the total size of a user's artifacts. */
   async usageOf(ownerId: string): Promise<Readonly<{ artifacts: number; bytes: number }>> {
-    const [row] =
-      await this.sql`select count(*) as artifacts, coalesce(sum(bytes), 0) as bytes from artifacts.artifact where owner_id = ${ownerId}`;
-    return { artifacts: Number(row!['artifacts']), bytes: Number(row!['bytes']) };
+    const [usage] = await this.sql<{ artifacts: number; bytes: number }[]>`
+      select count(*)::float8 as artifacts, coalesce(sum(bytes), 0)::float8 as bytes
+      from artifacts.artifact where owner_id = ${ownerId}`;
+    return usage!;
+  }
+
+  private get columns() {
+    return this.sql`artifact_id as id, owner_id as "ownerId", conversation_id as "conversationId",
+      workflow_run_id as "workflowRunId", message_id as "messageId", kind, title, metadata,
+      current_version as "currentVersion", created_at as "createdAt", updated_at as "updatedAt"`;
+  }
+
+  private get versionColumns() {
+    return this.sql`version, filename, mime_type as "mimeType", size::float8 as size, sha256, blob, blob_size::float8 as "blobSize",
+      preview_text as "previewText", produced_by as "producedBy", spec, created_at as "createdAt"`;
   }
 }
 
-const asArtifact = (row: Row): ArtifactRecord => ({
-  id: row['artifact_id'] as string,
-  ownerId: row['owner_id'] as string,
-  conversationId: row['conversation_id'] as string | null,
-  workflowRunId: row['workflow_run_id'] as string | null,
-  messageId: row['message_id'] as string | null,
-  kind: row['kind'] as string,
-  title: row['title'] as string,
-  metadata: row['metadata'] as unknown,
-  currentVersion: row['current_version'] as number,
-  createdAt: row['created_at'] as Date,
-  updatedAt: row['updated_at'] as Date,
-});
+type VersionRow = Omit<ArtifactVersionRecord, 'blob'> & Readonly<{ blob: string; blobSize: number }>;
 
-const asVersion = (row: Row): ArtifactVersionRecord => ({
-  version: row['version'] as number,
-  filename: row['filename'] as string,
-  mimeType: row['mime_type'] as string,
-  size: Number(row['size']),
-  sha256: row['sha256'] as string,
-  blob: { sha256: row['blob'] as string, size: Number(row['blob_size']) },
-  previewText: row['preview_text'] as string | null,
-  producedBy: row['produced_by'] as unknown,
-  spec: row['spec'] as unknown,
-  createdAt: row['created_at'] as Date,
+const asVersion = ({ blob, blobSize, ...version }: VersionRow): ArtifactVersionRecord => ({
+  ...version,
+  blob: { sha256: blob, size: blobSize },
 });

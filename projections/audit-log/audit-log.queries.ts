@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import { Queries } from '../read-models.js';
 
 /** An event as an auditor sees it: `data` is the text that was stored. */
@@ -34,8 +33,9 @@ export class AuditLogQueries extends Queries {
   async page(filter: AuditFilter, after: bigint, limit: number): Promise<readonly AuditEvent[]> {
     const { sql } = this;
     const { visibleActors, stream, type, actor, correlationId, from, to } = filter;
-    const rows = await sql`
-      select position::text, event_id, stream, revision::text, type, at, actor, credential, correlation_id, causation_id, data
+    const rows = await sql<(Omit<AuditEvent, 'position'> & { position: string })[]>`
+      select position::text, event_id as id, stream, revision::float8 as revision, type, at, actor, credential,
+        correlation_id as "correlationId", causation_id as "causationId", data
       from audit_log.event where position > ${String(after)}
         ${visibleActors === undefined ? sql`` : sql`and actor = any(${visibleActors})`}
         ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
@@ -45,7 +45,7 @@ export class AuditLogQueries extends Queries {
         ${from === undefined ? sql`` : sql`and at >= ${from}`}
         ${to === undefined ? sql`` : sql`and at < ${to}`}
       order by event.position limit ${limit}`;
-    return rows.map(asEvent);
+    return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
   }
 
   /**
@@ -74,17 +74,3 @@ export class AuditLogQueries extends Queries {
     return row?.correlation_id ?? undefined;
   }
 }
-
-const asEvent = (row: Row): AuditEvent => ({
-  position: BigInt(row['position'] as string),
-  id: row['event_id'] as string,
-  stream: row['stream'] as string,
-  revision: Number(row['revision']),
-  type: row['type'] as string,
-  at: row['at'] as Date,
-  actor: row['actor'] as string | null,
-  credential: row['credential'] as string | null,
-  correlationId: row['correlation_id'] as string | null,
-  causationId: row['causation_id'] as string | null,
-  data: row['data'] as string,
-});

@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import { Queries } from '../read-models.js';
 import { moreWords } from './more-words.js';
 
@@ -40,17 +39,10 @@ const PLACE_WEIGHTS = [0.35, 0.5, 0.7, 1];
 export class ChunkQueries extends Queries {
   /** The sources among these ids that exist and that the owner has or that are in `granted`. */
   async sources(ownerId: string, ids: readonly string[], granted: readonly string[] = []): Promise<readonly SearchedSource[]> {
-    const rows = await this.sql`
-      select source_id, name, own_chunks, live_id, live_chunks, edits from chunks.source
+    return this.sql<SearchedSource[]>`
+      select source_id as "sourceId", name, own_chunks as "ownChunks", live_id as "liveId", live_chunks as chunks, edits
+      from chunks.source
       where (owner_id = ${ownerId} or source_id = any (${granted as string[]}::text[])) and source_id = any (${ids as string[]}::text[])`;
-    return rows.map((row) => ({
-      sourceId: row['source_id'] as string,
-      name: row['name'] as string,
-      ownChunks: row['own_chunks'] as number | null,
-      liveId: row['live_id'] as string | null,
-      chunks: row['live_chunks'] as number,
-      edits: row['edits'] as number,
-    }));
   }
 
   /** Whether searches of the source find these chunks. Also true for a deleted source, which will never have other chunks. */
@@ -79,9 +71,15 @@ export class ChunkQueries extends Queries {
    * and chunks with a rare term are ranked, because a chunk with only common terms cannot be among the best. Postgres stores the
    * words of a long chunk compressed: concatenating an empty vector decompresses them once instead of once for every term.
    */
-  async ranked(chunksId: string, question: string, terms: readonly WeightedTerm[], rare: readonly string[], limit: number) {
+  async ranked(
+    chunksId: string,
+    question: string,
+    terms: readonly WeightedTerm[],
+    rare: readonly string[],
+    limit: number,
+  ): Promise<readonly RankedChunk[]> {
     const all = terms.map(({ term }) => asQuery(term));
-    const rows = await this.sql`
+    return this.sql<RankedChunk[]>`
       with term as (
         select query, weight from unnest(${all}::text[]::tsquery[], ${terms.map(({ weight }) => weight)}::float8[]) as term (query, weight)
       ), found as (
@@ -97,19 +95,17 @@ export class ChunkQueries extends Queries {
           + 0.01 * public.word_similarity(title, ${question}) as score
       from candidate
       order by score desc, ordinal limit ${limit}`;
-    return rows.map(asRanked);
   }
 
   /**
    * For a question whose words are in no chunk, for example because of a misspelling: chunks whose title resembles the question.
    */
   async rankedByTitle(chunksId: string, question: string, limit: number): Promise<readonly RankedChunk[]> {
-    const rows = await this.sql`
+    return this.sql<RankedChunk[]>`
       select * from (
         select ordinal, public.word_similarity(title, ${question}) as score
         from chunks.chunk where chunks_id = ${chunksId}
       ) as chunk where score >= ${TITLE_SIMILARITY_MIN} order by score desc, ordinal limit ${limit}`;
-    return rows.map(asRanked);
   }
 
   /** A hash of the text of each chunk by its ordinal. */
@@ -121,21 +117,20 @@ export class ChunkQueries extends Queries {
   }
 
   async records(chunksId: string, ordinals: readonly number[]): Promise<readonly ChunkRecord[]> {
-    const rows = await this.sql`
+    return this.sql<ChunkRecord[]>`
       select ordinal, filename, title, text, tokens from chunks.chunk
       where chunks_id = ${chunksId} and ordinal = any (${ordinals as number[]}::integer[])`;
-    return rows.map(asRecord);
   }
 
   /** All embeddings of one model, in pages. */
   async *vectors(chunksId: string, model: string, pageSize: number): AsyncIterable<readonly ChunkVector[]> {
     for (let after = -1; ;) {
-      const rows = await this.sql`
+      const rows = await this.sql<ChunkVector[]>`
         select ordinal, embedding from chunks.chunk
         where chunks_id = ${chunksId} and embedding_model = ${model} and ordinal > ${after} order by ordinal limit ${pageSize}`;
       if (rows.length === 0) return;
-      yield rows.map((row) => ({ ordinal: row['ordinal'] as number, embedding: row['embedding'] as Buffer }));
-      after = rows.at(-1)!['ordinal'] as number;
+      yield rows;
+      after = rows.at(-1)!.ordinal;
     }
   }
 
@@ -147,13 +142,9 @@ export class ChunkQueries extends Queries {
       ${path ? sql`and filename = ${path}` : sql``}
       ${search ? sql`and (strpos(lower(text), lower(${search})) > 0 or strpos(lower(title), lower(${search})) > 0)` : sql``}`;
     const [count] = await sql<{ total: number }[]>`select count(*)::integer as total from chunks.chunk where ${which}`;
-    const rows = await sql`
-      select chunks_id, ordinal, filename, title, text, tokens from chunks.chunk
+    const records = await sql<(ChunkRecord & { chunkId: string })[]>`
+      select ordinal, filename, title, text, tokens, chunks_id || '-' || ordinal as "chunkId" from chunks.chunk
       where ${which} order by ordinal limit ${limit} offset ${offset}`;
-    const records = rows.map((row) => ({
-      ...asRecord(row),
-      chunkId: `${row['chunks_id'] as string}-${row['ordinal'] as number}`,
-    }));
     return { total: count?.total ?? 0, records };
   }
 
@@ -168,16 +159,3 @@ export class ChunkQueries extends Queries {
 
 /** The query that matches exactly this term, with quotes and backslashes escaped. */
 const asQuery = (term: string): string => `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
-
-const asRanked = (row: Row): RankedChunk => ({
-  ordinal: row['ordinal'] as number,
-  score: row['score'] as number,
-});
-
-const asRecord = (row: Row): ChunkRecord => ({
-  ordinal: row['ordinal'] as number,
-  filename: row['filename'] as string,
-  title: row['title'] as string,
-  text: row['text'] as string,
-  tokens: row['tokens'] as number,
-});

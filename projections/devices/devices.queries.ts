@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import { Queries } from '../read-models.js';
 
 /** An invocation that ran or was requested on a device, for its owner's audit. */
@@ -65,37 +64,17 @@ export class DeviceQueries extends Queries {
 
   /** The invocations of a device, the newest first. */
   async auditOf(deviceId: string, max: number): Promise<readonly InvocationRecord[]> {
-    const rows = await this.sql`
-      select * from devices.invocation where device_id = ${deviceId} order by issued_at desc, invocation_id limit ${max}`;
-    return rows.map(asRecord);
+    return this.sql<InvocationRecord[]>`
+      select ${this.columns} from devices.invocation where device_id = ${deviceId} order by issued_at desc, invocation_id limit ${max}`;
+  }
+
+  private get columns() {
+    return this.sql`invocation_id as "invocationId", device_id as "deviceId", user_id as "userId", agent_id as "agentId",
+      conversation_id as "conversationId", action, command, command_sha256 as "commandSha256",
+      working_dir as "workingDirectory", approval_mode as "approvalMode", decision,
+      decision_reason as "decisionReason", approved_by as "approvedBy", issued_at as "issuedAt", deadline,
+      started_at as "startedAt", finished_at as "finishedAt", exit_code::float8 as "exitCode",
+      duration_ms::float8 as "durationMs", stdout_sha256 as "stdoutSha256", stderr_sha256 as "stderrSha256",
+      stdout_bytes::float8 as "stdoutBytes", stderr_bytes::float8 as "stderrBytes", error`;
   }
 }
-
-const numberOrNull = (value: unknown): number | null => (value === null ? null : Number(value));
-
-const asRecord = (row: Row): InvocationRecord => ({
-  invocationId: row['invocation_id'] as string,
-  deviceId: row['device_id'] as string,
-  userId: row['user_id'] as string,
-  agentId: row['agent_id'] as string | null,
-  conversationId: row['conversation_id'] as string,
-  action: row['action'] as string,
-  command: row['command'] as string,
-  commandSha256: row['command_sha256'] as string,
-  workingDirectory: row['working_dir'] as string,
-  approvalMode: row['approval_mode'] as string,
-  decision: row['decision'] as string,
-  decisionReason: row['decision_reason'] as string,
-  approvedBy: row['approved_by'] as string,
-  issuedAt: row['issued_at'] as Date,
-  deadline: row['deadline'] as Date,
-  startedAt: row['started_at'] as Date | null,
-  finishedAt: row['finished_at'] as Date | null,
-  exitCode: numberOrNull(row['exit_code']),
-  durationMs: numberOrNull(row['duration_ms']),
-  stdoutSha256: row['stdout_sha256'] as string | null,
-  stderrSha256: row['stderr_sha256'] as string | null,
-  stdoutBytes: Number(row['stdout_bytes']),
-  stderrBytes: Number(row['stderr_bytes']),
-  error: row['error'] as string | null,
-});

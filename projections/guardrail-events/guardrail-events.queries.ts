@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import { Queries } from '../read-models.js';
 
 /** The finding of one check in the texts of a turn, run or delivery. */
@@ -36,10 +35,12 @@ export type OldGuardrailRecord = Readonly<{ id: string; since: Date }>;
 export class GuardrailEventQueries extends Queries {
   /** One page of findings, the newest first. */
   async page(filter: GuardrailEventFilter, limit: number, offset: number): Promise<readonly GuardrailEventRecord[]> {
-    const rows = await this.sql`
-      select * from guardrail_events.decision where ${this.matches(filter)}
+    return this.sql<GuardrailEventRecord[]>`
+      select concat_ws(':', record_id, stage, check_name) as id, agent_id as "agentId", message_id as "messageId",
+        request_id as "requestId", stage, check_name as check, detector, action, outcome, category, score,
+        match_count as "matchCount", recorded_at as "createdAt"
+      from guardrail_events.decision where ${this.matches(filter)}
       order by recorded_at desc, record_id, stage, check_name limit ${limit} offset ${offset}`;
-    return rows.map(asRecord);
   }
 
   /** The number of findings since a time by check, stage, action, outcome and category, the most frequent first. */
@@ -65,19 +66,3 @@ export class GuardrailEventQueries extends Queries {
     return sql`owner_id = ${ownerId} ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}`;
   }
 }
-
-const asRecord = (row: Row): GuardrailEventRecord => ({
-  id: [row['record_id'], row['stage'], row['check_name']].join(':'),
-  agentId: row['agent_id'] as string | null,
-  messageId: row['message_id'] as string | null,
-  requestId: row['request_id'] as string | null,
-  stage: row['stage'] as string,
-  check: row['check_name'] as string,
-  detector: row['detector'] as string,
-  action: row['action'] as string,
-  outcome: row['outcome'] as string,
-  category: row['category'] as string | null,
-  score: row['score'] as number | null,
-  matchCount: row['match_count'] as number,
-  createdAt: row['recorded_at'] as Date,
-});

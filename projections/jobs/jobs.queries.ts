@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import type { JobStatus } from '../../src/background/jobs/job.policy.js';
 import type { ReportedBy } from '../../src/background/jobs/job.events.js';
 import type { BlobRef } from '../../src/kernel/blobs.js';
@@ -34,39 +33,37 @@ export type FinishedJob = Readonly<{ id: string; since: Date }>;
 
 export class JobQueries extends Queries {
   async byId(jobId: string): Promise<JobRecord | undefined> {
-    return (await this.sql`select * from jobs.job where job_id = ${jobId}`).map(asJob)[0];
+    const [row] = await this.sql<JobRecord[]>`select ${this.columns} from jobs.job where job_id = ${jobId}`;
+    return row;
   }
 
   /** A user's jobs in a conversation, newest first. */
   async ofConversation(ownerId: string, conversationId: string, limit: number): Promise<readonly JobRecord[]> {
-    const rows = await this.sql`
-      select * from jobs.job where conversation_id = ${conversationId} and owner_id = ${ownerId}
+    return this.sql<JobRecord[]>`
+      select ${this.columns} from jobs.job where conversation_id = ${conversationId} and owner_id = ${ownerId}
       order by started_at desc, job_id limit ${limit}`;
-    return rows.map(asJob);
   }
 
   /** The jobs of all users in a conversation. */
   async inConversation(conversationId: string): Promise<readonly JobRecord[]> {
-    return (await this.sql`select * from jobs.job where conversation_id = ${conversationId}`).map(asJob);
+    return this.sql<JobRecord[]>`select ${this.columns} from jobs.job where conversation_id = ${conversationId}`;
   }
 
   /** The running jobs of all users, the oldest first. `after`: the last item of the previous page. */
   async working(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
     const { startedAt, jobId } = after ?? { startedAt: new Date(0), jobId: '' };
-    const rows = await this.sql`
-      select * from jobs.job where status = 'working' and (started_at, job_id) > (${startedAt}, ${jobId})
+    return this.sql<JobRecord[]>`
+      select ${this.columns} from jobs.job where status = 'working' and (started_at, job_id) > (${startedAt}, ${jobId})
       order by started_at, job_id limit ${limit}`;
-    return rows.map(asJob);
   }
 
   /** Ended jobs that continue their conversations and whose end is not reported there yet, in the order of their ends. */
   async unreported(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
-    const rows = await this.sql`
-      select * from jobs.job
+    return this.sql<JobRecord[]>`
+      select ${this.columns} from jobs.job
       where reported_by is null and status in ('completed', 'failed', 'lost') and auto_resume
         ${after?.finishedAt ? this.sql`and (finished_at, job_id) > (${after.finishedAt}, ${after.jobId})` : this.sql``}
       order by finished_at, job_id limit ${limit}`;
-    return rows.map(asJob);
   }
 
   /** Jobs that ended before a time, the oldest first. `after`: the last item of the previous page. */
@@ -77,28 +74,12 @@ export class JobQueries extends Queries {
       where finished_at < ${before} and (finished_at, job_id) > (${since}, ${id})
       order by finished_at, job_id limit ${limit}`;
   }
-}
 
-export const asJob = (row: Row): JobRecord => ({
-  jobId: row['job_id'] as string,
-  ownerId: row['owner_id'] as string,
-  conversationId: row['conversation_id'] as string,
-  turnId: row['turn_id'] as string,
-  callId: row['call_id'] as string,
-  agentId: row['agent_id'] as string | null,
-  toolName: row['tool_name'] as string,
-  actionName: row['action_name'] as string,
-  hasEffects: row['has_effects'] as boolean,
-  autoResume: row['auto_resume'] as boolean,
-  status: row['status'] as JobStatus,
-  cancelRequested: row['cancel_requested'] as boolean,
-  progress: row['progress'] as ToolReport | null,
-  outputTail: row['output_tail'] as string | null,
-  result: row['result'] as BlobRef | null,
-  error: row['error'] as string | null,
-  errorType: row['error_type'] as JobRecord['errorType'],
-  reportedBy: row['reported_by'] as ReportedBy | null,
-  startedAt: row['started_at'] as Date,
-  deadlineAt: row['deadline_at'] as Date,
-  finishedAt: row['finished_at'] as Date | null,
-});
+  private get columns() {
+    return this.sql`job_id as "jobId", owner_id as "ownerId", conversation_id as "conversationId", turn_id as "turnId",
+      call_id as "callId", agent_id as "agentId", tool_name as "toolName", action_name as "actionName",
+      has_effects as "hasEffects", auto_resume as "autoResume", status, cancel_requested as "cancelRequested",
+      progress, output_tail as "outputTail", result, error, error_type as "errorType", reported_by as "reportedBy",
+      started_at as "startedAt", deadline_at as "deadlineAt", finished_at as "finishedAt"`;
+  }
+}

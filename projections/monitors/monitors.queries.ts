@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import type { MonitorDefinition } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import { Queries } from '../read-models.js';
 
@@ -30,8 +29,8 @@ export type DueMonitor = Readonly<{ monitorId: string; dueAt: Date }>;
 
 export class MonitorQueries extends Queries {
   async byId(monitorId: string): Promise<MonitorRecord | undefined> {
-    const rows = await this.sql`select * from monitors.monitor where monitor_id = ${monitorId}`;
-    return rows.map(asMonitor)[0];
+    const [row] = await this.sql<MonitorRecord[]>`select ${this.columns} from monitors.monitor where monitor_id = ${monitorId}`;
+    return row;
   }
 
   /** A user's monitors, of one conversation or of all, newest first. */
@@ -42,16 +41,14 @@ export class MonitorQueries extends Queries {
     const { sql } = this;
     const which = sql`owner_id = ${ownerId} and status = any (${STATUSES[selection]}::text[])`;
     const where = conversationId === undefined ? which : sql`${which} and conversation_id = ${conversationId}`;
-    const rows = await sql`
-      select * from monitors.monitor where ${where} order by created_at desc, monitor_id limit ${limit}`;
-    return rows.map(asMonitor);
+    return sql<MonitorRecord[]>`
+      select ${this.columns} from monitors.monitor where ${where} order by created_at desc, monitor_id limit ${limit}`;
   }
 
   /** A user's active monitors, the soonest check first. */
   async activeOf(ownerId: string): Promise<readonly MonitorRecord[]> {
-    const rows = await this.sql`
-      select * from monitors.monitor where owner_id = ${ownerId} and status = 'active' order by next_check_at, monitor_id`;
-    return rows.map(asMonitor);
+    return this.sql<MonitorRecord[]>`
+      select ${this.columns} from monitors.monitor where owner_id = ${ownerId} and status = 'active' order by next_check_at, monitor_id`;
   }
 
   /** The ids of a user's active and paused monitors. */
@@ -79,11 +76,18 @@ export class MonitorQueries extends Queries {
   /** The monitors that are due, the longest waiting first. `after`: the last item of the previous page. */
   async due(now: Date, limit: number, after?: DueMonitor): Promise<readonly DueMonitor[]> {
     const { dueAt, monitorId } = after ?? { dueAt: new Date(0), monitorId: '' };
-    const rows = await this.sql`
-      select monitor_id, due_at from monitors.monitor
+    return this.sql<DueMonitor[]>`
+      select monitor_id as "monitorId", due_at as "dueAt" from monitors.monitor
       where due_at <= ${now} and (due_at, monitor_id) > (${dueAt}, ${monitorId})
       order by due_at, monitor_id limit ${limit}`;
-    return rows.map((row) => ({ monitorId: row['monitor_id'] as string, dueAt: row['due_at'] as Date }));
+  }
+
+  private get columns() {
+    return this.sql`monitor_id as id, owner_id as "ownerId", conversation_id as "conversationId", agent_id as "agentId", status,
+      definition, created_at as "createdAt", expires_at as "expiresAt", case when status = 'active' then next_check_at end as "nextCheckAt",
+      last_checked_at as "lastCheckedAt", last_changed_at as "lastChangedAt", last_follow_up_at as "lastFollowUpAt",
+      check_count as "checkCount", follow_up_count as "followUpCount", last_error as "lastError",
+      paused_reason as "pausedReason"`;
   }
 }
 
@@ -92,22 +96,3 @@ const STATUSES: Readonly<Record<MonitorSelection, string[]>> = {
   live: ['active', 'paused'],
   all: ['active', 'paused', 'completed', 'cancelled'],
 };
-
-const asMonitor = (row: Row): MonitorRecord => ({
-  id: row['monitor_id'] as string,
-  ownerId: row['owner_id'] as string,
-  conversationId: row['conversation_id'] as string,
-  agentId: row['agent_id'] as string | null,
-  status: row['status'] as MonitorRecord['status'],
-  definition: row['definition'] as MonitorDefinition,
-  createdAt: row['created_at'] as Date,
-  expiresAt: row['expires_at'] as Date,
-  nextCheckAt: row['status'] === 'active' ? (row['next_check_at'] as Date) : null,
-  lastCheckedAt: row['last_checked_at'] as Date | null,
-  lastChangedAt: row['last_changed_at'] as Date | null,
-  lastFollowUpAt: row['last_follow_up_at'] as Date | null,
-  checkCount: row['check_count'] as number,
-  followUpCount: row['follow_up_count'] as number,
-  lastError: row['last_error'] as string | null,
-  pausedReason: row['paused_reason'] as string | null,
-});

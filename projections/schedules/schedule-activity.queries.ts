@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import type { ScheduleTiming } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { Queries } from '../read-models.js';
 import type { ScheduleRunStatus } from './schedules.queries.js';
@@ -55,9 +54,9 @@ export class ScheduleActivityQueries extends Queries {
   /** A user's schedules that may have slots or runs in a window, oldest first. */
   async plannable(ownerId: string, window: Interval, missed: Interval, countMax: number): Promise<readonly PlannableSchedule[]> {
     const { sql } = this;
-    const rows = await sql`
-      select schedule_id, agent_id, status, trigger_type, cron, run_at, timezone, end_at, next_slot_at, marked_since, seen.runs,
-        ${this.title} as title
+    const rows = await sql<PlannableRow[]>`
+      select schedule_id as id, agent_id as "agentId", ${this.title} as title, status, next_slot_at as "nextSlotAt",
+        marked_since as "markedSince", seen.runs, cron, run_at as "runAt", timezone, end_at as "endAt"
       from schedules.schedule
       cross join lateral (
         select count(*)::integer as runs from (
@@ -83,15 +82,16 @@ export class ScheduleActivityQueries extends Queries {
   ): Promise<readonly LedgerMark[]> {
     if (asked.length === 0) return [];
     const { sql } = this;
-    const rows = await sql`
+    return sql<LedgerMark[]>`
       select marks.* from ${this.asked(asked)} join schedules.schedule using (schedule_id)
       cross join lateral (
-        select schedule_id, run_id, status, error_type, extract(epoch from scheduled_for)::float8 * 1000 as at from schedules.run
+        select schedule_id as "scheduleId", run_id as "runId", status, error_type as "errorType",
+          round(extract(epoch from scheduled_for)::float8 * 1000) as at
+        from schedules.run
         where run.schedule_id = schedule.schedule_id and ${this.isWithin(window)} and ${this.isShown(missed)}
           ${apart ? sql`and run.status = any (${SHOWN_APART as ScheduleRunStatus[]}::text[])` : sql``}
         order by scheduled_for desc, run_id limit ${perScheduleMax}
       ) marks`;
-    return rows.map(asMark);
   }
 
   /** The entries of ledgers that may be summed, counted by the stretches that begin at `starts`. */
@@ -104,21 +104,13 @@ export class ScheduleActivityQueries extends Queries {
     if (asked.length === 0) return [];
     const { sql } = this;
     const thresholds = starts.map((start) => start.toISOString());
-    const rows = await sql`
-      select schedule_id, width_bucket(scheduled_for, ${thresholds}::timestamptz[]) - 1 as stretch, run.status,
+    return sql<LedgerSum[]>`
+      select schedule_id as "scheduleId", width_bucket(scheduled_for, ${thresholds}::timestamptz[]) - 1 as stretch, run.status,
         count(*)::integer as count, min(scheduled_for) as first, max(scheduled_for) as last
       from ${this.asked(asked)} join schedules.schedule using (schedule_id) join schedules.run using (schedule_id)
       where ${this.isWithin({ from: starts[0]!, until })} and ${this.isShown(missed)}
         and run.status <> all (${SHOWN_APART as ScheduleRunStatus[]}::text[])
       group by schedule_id, stretch, run.status`;
-    return rows.map((row) => ({
-      scheduleId: row['schedule_id'] as string,
-      stretch: row['stretch'] as number,
-      status: row['status'] as ScheduleRunStatus,
-      count: row['count'] as number,
-      first: row['first'] as Date,
-      last: row['last'] as Date,
-    }));
   }
 
   private asked(asked: readonly LedgerRequest[]) {
@@ -143,28 +135,13 @@ export class ScheduleActivityQueries extends Queries {
   }
 }
 
-const asPlannable = (row: Row): PlannableSchedule => ({
-  id: row['schedule_id'] as string,
-  agentId: row['agent_id'] as string | null,
-  title: row['title'] as string,
-  status: row['status'] as PlannableSchedule['status'],
-  timing: timingOf(row),
-  nextSlotAt: row['next_slot_at'] as Date | null,
-  markedSince: row['marked_since'] as Date,
-  runs: row['runs'] as number,
-});
+/** `runAt` is set for a one-time schedule, and `cron` for a recurring one. */
+type PlannableRow = Omit<PlannableSchedule, 'timing'> &
+  Readonly<{ cron: string; runAt: Date | null; timezone: string; endAt: Date | null }>;
 
-function timingOf(row: Row): ScheduleTiming {
-  const timezone = row['timezone'] as string;
-  if (row['trigger_type'] === 'once') return { kind: 'once', runAt: (row['run_at'] as Date).toISOString(), timezone };
-  const endAt = row['end_at'] as Date | null;
-  return { kind: 'recurring', cron: row['cron'] as string, timezone, endAt: endAt?.toISOString() ?? null };
-}
-
-const asMark = (row: Row): LedgerMark => ({
-  scheduleId: row['schedule_id'] as string,
-  runId: row['run_id'] as string,
-  status: row['status'] as ScheduleRunStatus,
-  at: Math.round(row['at'] as number),
-  errorType: row['error_type'] as string | null,
+const asPlannable = ({ cron, runAt, timezone, endAt, ...schedule }: PlannableRow): PlannableSchedule => ({
+  ...schedule,
+  timing: runAt
+    ? { kind: 'once', runAt: runAt.toISOString(), timezone }
+    : { kind: 'recurring', cron, timezone, endAt: endAt?.toISOString() ?? null },
 });

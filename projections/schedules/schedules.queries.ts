@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import { Queries } from '../read-models.js';
 
 export type ScheduleRecord = Readonly<{
@@ -67,15 +66,16 @@ export type RunStatistics = Readonly<{
 
 export class ScheduleQueries extends Queries {
   async byId(scheduleId: string): Promise<ScheduleRecord | undefined> {
-    const rows = await this.sql`select * from schedules.schedule where schedule_id = ${scheduleId}`;
-    return rows.map(asSchedule)[0];
+    const [row] = await this.sql<
+      ScheduleRecord[]
+    >`select ${this.columns} from schedules.schedule where schedule_id = ${scheduleId}`;
+    return row;
   }
 
   /** An agent's schedules, newest first. */
   async ofAgent(agentId: string): Promise<readonly ScheduleRecord[]> {
-    const rows = await this.sql`
-      select * from schedules.schedule where agent_id = ${agentId} order by created_at desc, schedule_id`;
-    return rows.map(asSchedule);
+    return this.sql<ScheduleRecord[]>`
+      select ${this.columns} from schedules.schedule where agent_id = ${agentId} order by created_at desc, schedule_id`;
   }
 
   /** The ids of a user's active and paused schedules. */
@@ -94,19 +94,17 @@ export class ScheduleQueries extends Queries {
       agentId === null
         ? this.sql`agent_id is null and origin_conversation_id = ${conversationId}`
         : this.sql`agent_id = ${agentId}`;
-    const rows = await this.sql`
-      select * from schedules.schedule
+    return this.sql<ScheduleRecord[]>`
+      select ${this.columns} from schedules.schedule
       where ${inScope} and owner_id = ${ownerId} and status = 'active' and trigger_type = 'once'
       order by next_slot_at nulls last, schedule_id limit ${limit}`;
-    return rows.map(asSchedule);
   }
 
   /** The active and paused schedules that were created in a chat without an agent. */
   async openOfChat(conversationId: string): Promise<readonly ScheduleRecord[]> {
-    const rows = await this.sql`
-      select * from schedules.schedule
+    return this.sql<ScheduleRecord[]>`
+      select ${this.columns} from schedules.schedule
       where origin_conversation_id = ${conversationId} and agent_id is null and status in ('active', 'paused')`;
-    return rows.map(asSchedule);
   }
 
   /**
@@ -115,11 +113,10 @@ export class ScheduleQueries extends Queries {
    */
   async due(now: Date, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]> {
     const { nextSlotAt, scheduleId } = after ?? { nextSlotAt: new Date(0), scheduleId: '' };
-    const rows = await this.sql`
-      select schedule_id, next_slot_at from schedules.schedule
+    return this.sql<DueSchedule[]>`
+      select schedule_id as "scheduleId", next_slot_at as "nextSlotAt" from schedules.schedule
       where next_slot_at <= ${now} and (status <> 'paused' or trigger_type = 'once') and (next_slot_at, schedule_id) > (${nextSlotAt}, ${scheduleId})
       order by next_slot_at, schedule_id limit ${limit}`;
-    return rows.map((row) => ({ scheduleId: row['schedule_id'] as string, nextSlotAt: row['next_slot_at'] as Date }));
   }
 
   /** The ids of schedules whose open run has been open since before a time. */
@@ -131,81 +128,49 @@ export class ScheduleQueries extends Queries {
 
   /** Runs and slots without a run, the latest first. Slots during a pause are left out. */
   async runs(scheduleId: string, limit: number, offset: number): Promise<readonly ScheduleRunRecord[]> {
-    const rows = await this.sql`
-      select * from schedules.run where schedule_id = ${scheduleId} and status <> 'paused'
+    return this.sql<ScheduleRunRecord[]>`
+      select ${this.runColumns} from schedules.run where schedule_id = ${scheduleId} and status <> 'paused'
       order by scheduled_for desc, run_id limit ${limit} offset ${offset}`;
-    return rows.map(asRun);
   }
 
   async run(scheduleId: string, runId: string): Promise<ScheduleRunRecord | undefined> {
-    const rows = await this.sql`select * from schedules.run where run_id = ${runId} and schedule_id = ${scheduleId}`;
-    return rows.map(asRun)[0];
+    const [row] = await this.sql<ScheduleRunRecord[]>`
+      select ${this.runColumns} from schedules.run where run_id = ${runId} and schedule_id = ${scheduleId}`;
+    return row;
   }
 
   /** Statistics of the runs of an agent's schedules since a time. */
   async statistics(agentId: string, since: Date): Promise<RunStatistics> {
     const [[sums], failures] = await Promise.all([
-      this.sql`
+      this.sql<Omit<RunStatistics, 'latestFailure'>[]>`
         select count(*)::integer as runs, count(*) filter (where run.status in ('failed', 'timeout'))::integer as failed,
           coalesce(sum(prompt_tokens + generated_tokens), 0)::float8 as tokens
         from schedules.run join schedules.schedule using (schedule_id)
         where agent_id = ${agentId} and scheduled_for >= ${since} and run.status in ('pending', 'running', 'success', 'failed', 'timeout')`,
-      this.sql`
-        select run.* from schedules.run join schedules.schedule using (schedule_id)
-        where agent_id = ${agentId} and scheduled_for >= ${since} and run.status in ('failed', 'timeout')
+      this.sql<ScheduleRunRecord[]>`
+        select ${this.runColumns} from schedules.run
+        where schedule_id in (select schedule_id from schedules.schedule where agent_id = ${agentId})
+          and scheduled_for >= ${since} and status in ('failed', 'timeout')
         order by scheduled_for desc, run_id limit 1`,
     ]);
-    const { runs, failed, tokens } = sums as Row;
-    return {
-      runs: runs as number,
-      failed: failed as number,
-      tokens: tokens as number,
-      latestFailure: failures.map(asRun)[0],
-    };
+    return { ...sums!, latestFailure: failures[0] };
+  }
+
+  private get columns() {
+    return this.sql`schedule_id as id, owner_id as "ownerId", agent_id as "agentId",
+      origin_conversation_id as "originConversationId", created_via as "createdVia", status, name, instruction,
+      trigger_type as "triggerType", cron, run_at as "runAt", timezone, end_at as "endAt",
+      tool_allowlist as "toolAllowlist", model_id as "modelId", token_budget::float8 as "tokenBudget",
+      failures_in_a_row as "failuresInARow", next_slot_at as "nextSlotAt", last_run_at as "lastRunAt",
+      marked_since as "markedSince", created_at as "createdAt", updated_at as "updatedAt"`;
+  }
+
+  private get runColumns() {
+    return this.sql`run_id as id, schedule_id as "scheduleId", status, trigger_source as "triggerSource",
+      scheduled_for as "scheduledFor", started_at as "startedAt", finished_at as "finishedAt",
+      error_type as "errorType", error, output, is_output_truncated as "isOutputTruncated",
+      prompt_tokens::float8 as "promptTokens", generated_tokens::float8 as "generatedTokens",
+      conversation_id as "conversationId", message_id as "messageId", created_at as "createdAt",
+      updated_at as "updatedAt"`;
   }
 }
-
-const asSchedule = (row: Row): ScheduleRecord => ({
-  id: row['schedule_id'] as string,
-  ownerId: row['owner_id'] as string,
-  agentId: row['agent_id'] as string | null,
-  originConversationId: row['origin_conversation_id'] as string | null,
-  createdVia: row['created_via'] as ScheduleRecord['createdVia'],
-  status: row['status'] as ScheduleRecord['status'],
-  name: row['name'] as string | null,
-  instruction: row['instruction'] as string,
-  triggerType: row['trigger_type'] as ScheduleRecord['triggerType'],
-  cron: row['cron'] as string | null,
-  runAt: row['run_at'] as Date | null,
-  timezone: row['timezone'] as string,
-  endAt: row['end_at'] as Date | null,
-  toolAllowlist: row['tool_allowlist'] as readonly string[],
-  modelId: row['model_id'] as string | null,
-  tokenBudget: row['token_budget'] === null ? null : Number(row['token_budget']),
-  failuresInARow: row['failures_in_a_row'] as number,
-  nextSlotAt: row['next_slot_at'] as Date | null,
-  lastRunAt: row['last_run_at'] as Date | null,
-  markedSince: row['marked_since'] as Date,
-  createdAt: row['created_at'] as Date,
-  updatedAt: row['updated_at'] as Date,
-});
-
-const asRun = (row: Row): ScheduleRunRecord => ({
-  id: row['run_id'] as string,
-  scheduleId: row['schedule_id'] as string,
-  status: row['status'] as ScheduleRunStatus,
-  triggerSource: row['trigger_source'] as ScheduleRunRecord['triggerSource'],
-  scheduledFor: row['scheduled_for'] as Date,
-  startedAt: row['started_at'] as Date | null,
-  finishedAt: row['finished_at'] as Date | null,
-  errorType: row['error_type'] as string | null,
-  error: row['error'] as string | null,
-  output: row['output'] as string | null,
-  isOutputTruncated: row['is_output_truncated'] as boolean,
-  promptTokens: Number(row['prompt_tokens']),
-  generatedTokens: Number(row['generated_tokens']),
-  conversationId: row['conversation_id'] as string | null,
-  messageId: row['message_id'] as string | null,
-  createdAt: row['created_at'] as Date,
-  updatedAt: row['updated_at'] as Date,
-});

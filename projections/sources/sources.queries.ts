@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import type { SourceConfig } from '../../src/resources/sources/source/source-config.policy.js';
 import type { RemoteOrigin, SourceFile } from '../../src/resources/sources/source/source.events.js';
 import type { SyncFrequency } from '../../src/resources/sources/source/sync.policy.js';
@@ -32,27 +31,28 @@ export type SourceOrder = Readonly<{ by: 'date' | 'name' | 'tokens'; descending:
 
 export class SourceQueries extends Queries {
   async byId(sourceId: string): Promise<SourceRecord | undefined> {
-    const rows = await this.sql`select * from sources.source where source_id = ${sourceId}`;
-    return rows.map(asRecord)[0];
+    const [row] = await this.sql<SourceRecord[]>`select ${this.columns} from sources.source where source_id = ${sourceId}`;
+    return row;
   }
 
   async byIngest(ingestId: string): Promise<SourceRecord | undefined> {
-    const rows = await this.sql`select * from sources.source where ingest_id = ${ingestId}`;
-    return rows.map(asRecord)[0];
+    const [row] = await this.sql<SourceRecord[]>`select ${this.columns} from sources.source where ingest_id = ${ingestId}`;
+    return row;
   }
 
   /** A user's own sources, newest first. */
   async ownedBy(ownerId: string): Promise<readonly SourceRecord[]> {
-    const rows = await this.sql`select * from sources.source where owner_id = ${ownerId} order by created_at desc, source_id`;
-    return rows.map(asRecord);
+    return this.sql<
+      SourceRecord[]
+    >`select ${this.columns} from sources.source where owner_id = ${ownerId} order by created_at desc, source_id`;
   }
 
   /** The sources with these ids that exist, newest first. */
   async among(ids: readonly string[]): Promise<readonly SourceRecord[]> {
     if (ids.length === 0) return [];
-    const rows =
-      await this.sql`select * from sources.source where source_id = any (${ids as string[]}::text[]) order by created_at desc, source_id`;
-    return rows.map(asRecord);
+    return this.sql<
+      SourceRecord[]
+    >`select ${this.columns} from sources.source where source_id = any (${ids as string[]}::text[]) order by created_at desc, source_id`;
   }
 
   /** The ids among these that are sources of the user. */
@@ -69,48 +69,31 @@ export class SourceQueries extends Queries {
     const by = { date: sql`created_at`, name: sql`lower(name)`, tokens: sql`tokens` }[order.by];
     const direction = order.descending ? sql`desc` : sql`asc`;
     const [count] = await sql<{ total: number }[]>`select count(*)::integer as total from sources.source where ${which}`;
-    const rows = await sql`
-      select * from sources.source where ${which} order by ${by} ${direction}, source_id limit ${limit} offset ${offset}`;
-    return { total: count?.total ?? 0, records: rows.map(asRecord) };
+    const records = await sql<SourceRecord[]>`
+      select ${this.columns} from sources.source where ${which} order by ${by} ${direction}, source_id limit ${limit} offset ${offset}`;
+    return { total: count?.total ?? 0, records };
   }
 
   /** The next syncs of a user's sources, the soonest first. */
   async syncsOf(ownerId: string): Promise<readonly SourceSync[]> {
-    const rows = await this.sql`
-      select source_id, name, sync_frequency, next_sync_at from sources.source
+    return this.sql<SourceSync[]>`
+      select source_id as "sourceId", name, sync_frequency as frequency, next_sync_at as "nextSyncAt" from sources.source
       where owner_id = ${ownerId} and next_sync_at is not null order by next_sync_at, source_id`;
-    return rows.map((row) => ({
-      sourceId: row['source_id'] as string,
-      name: row['name'] as string,
-      frequency: row['sync_frequency'] as SyncFrequency,
-      nextSyncAt: row['next_sync_at'] as Date,
-    }));
   }
 
   /** Sources of all users that are due for a sync, the longest waiting first. `after`: the last item of the previous page. */
   async dueForSync(now: Date, limit: number, after?: DueSync): Promise<readonly DueSync[]> {
     const { sql } = this;
-    const rows = await sql`
-      select source_id, next_sync_at from sources.source
+    return sql<DueSync[]>`
+      select source_id as "sourceId", next_sync_at as "nextSyncAt" from sources.source
       where next_sync_at <= ${now}
         ${after ? sql`and (next_sync_at, source_id) > (${after.nextSyncAt}, ${after.sourceId})` : sql``}
       order by next_sync_at, source_id limit ${limit}`;
-    return rows.map((row) => ({ sourceId: row['source_id'] as string, nextSyncAt: row['next_sync_at'] as Date }));
+  }
+
+  private get columns() {
+    return this.sql`source_id as id, owner_id as "ownerId", name, config, remote, files, ingest_id as "ingestId",
+      ingest_status as "ingestStatus", ingest_reason as "ingestReason", chunks, tokens::float8 as tokens,
+      sync_frequency as "syncFrequency", created_at as "createdAt"`;
   }
 }
-
-const asRecord = (row: Row): SourceRecord => ({
-  id: row['source_id'] as string,
-  ownerId: row['owner_id'] as string,
-  name: row['name'] as string,
-  config: row['config'] as SourceConfig,
-  remote: row['remote'] as RemoteOrigin | null,
-  files: row['files'] as readonly SourceFile[],
-  ingestId: row['ingest_id'] as string | null,
-  ingestStatus: row['ingest_status'] as IngestStatus,
-  ingestReason: row['ingest_reason'] as string | null,
-  chunks: row['chunks'] as number,
-  tokens: Number(row['tokens']),
-  syncFrequency: row['sync_frequency'] as SyncFrequency,
-  createdAt: row['created_at'] as Date,
-});

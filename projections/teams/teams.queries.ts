@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import type { Family } from '../../src/kernel/access.js';
 import { type Grant, wider } from '../../src/resources/identity/grants.policy.js';
 import type { GrantLevel, TeamRole } from '../../src/resources/identity/teams/team.events.js';
@@ -36,8 +35,8 @@ export type ShareRecord = GrantRecord & Readonly<{ teamName: string; teamSlug: s
 
 export class TeamQueries extends Queries {
   async byId(teamId: string): Promise<TeamRecord | undefined> {
-    const rows = await this.sql`select * from teams.team where team_id = ${teamId}`;
-    return rows.map(asTeam)[0];
+    const [row] = await this.sql<TeamRecord[]>`select ${this.teamColumns} from teams.team where team_id = ${teamId}`;
+    return row;
   }
 
   /** The teams that a user is a member of, oldest first. */
@@ -51,29 +50,19 @@ export class TeamQueries extends Queries {
   }
 
   private async listed(userId: string, which: ReturnType<typeof this.sql>): Promise<readonly ListedTeam[]> {
-    const rows = await this.sql`
-      select team.*, member.role,
+    return this.sql<ListedTeam[]>`
+      select ${this.teamColumns}, member.role,
         (select count(*)::integer from teams.member each where each.team_id = team.team_id) as members,
         (select count(*)::integer from teams.team_grant each where each.team_id = team.team_id) as grants
-      from teams.team left join teams.member on member.team_id = team.team_id and member.user_id = ${userId}
+      from teams.team left join (select * from teams.member where user_id = ${userId}) as member using (team_id)
       where ${which} order by team.created_at, team.team_id`;
-    return rows.map((row) => ({
-      ...asTeam(row),
-      role: row['role'] as TeamRole | null,
-      members: row['members'] as number,
-      grants: row['grants'] as number,
-    }));
   }
 
   /** The members of a team, in the order in which they joined. */
   async membersOf(teamId: string): Promise<readonly MemberRecord[]> {
-    const rows = await this.sql`select * from teams.member where team_id = ${teamId} order by granted_at, user_id`;
-    return rows.map((row) => ({
-      userId: row['user_id'] as string,
-      role: row['role'] as TeamRole,
-      grantedBy: row['granted_by'] as string,
-      grantedAt: row['granted_at'] as Date,
-    }));
+    return this.sql<MemberRecord[]>`
+      select user_id as "userId", role, granted_by as "grantedBy", granted_at as "grantedAt"
+      from teams.member where team_id = ${teamId} order by granted_at, user_id`;
   }
 
   async roleOf(teamId: string, userId: string): Promise<TeamRole | undefined> {
@@ -84,22 +73,16 @@ export class TeamQueries extends Queries {
   /** The grants that a team holds, all or those of one family, oldest first. */
   async grantsOf(teamId: string, family?: Family): Promise<readonly GrantRecord[]> {
     const among = family ? this.sql`and family = ${family}` : this.sql``;
-    const rows = await this.sql`
-      select * from teams.team_grant where team_id = ${teamId} ${among} order by created_at, grant_id`;
-    return rows.map(asGrant);
+    return this.sql<GrantRecord[]>`
+      select ${this.grantColumns} from teams.team_grant where team_id = ${teamId} ${among} order by created_at, grant_id`;
   }
 
   /** The grants of a resource, oldest first. */
   async sharesOf(family: Family, resourceId: string): Promise<readonly ShareRecord[]> {
-    const rows = await this.sql`
-      select team_grant.*, team.name as team_name, team.slug as team_slug
-      from teams.team_grant join teams.team using (team_id)
+    return this.sql<ShareRecord[]>`
+      select ${this.grantColumns}, "teamName", "teamSlug" from teams.team_grant
+      join (select team_id, name as "teamName", slug as "teamSlug" from teams.team) as team using (team_id)
       where family = ${family} and resource_id = ${resourceId} order by team_grant.created_at, grant_id`;
-    return rows.map((row) => ({
-      ...asGrant(row),
-      teamName: row['team_name'] as string,
-      teamSlug: row['team_slug'] as string,
-    }));
   }
 
   /** The switches that the owner of a resource has set. */
@@ -127,26 +110,14 @@ export class TeamQueries extends Queries {
     }
     return held;
   }
+
+  private get teamColumns() {
+    return this.sql`team_id as id, name, slug, description, owner_id as "ownerId", created_at as "createdAt",
+      updated_at as "updatedAt"`;
+  }
+
+  private get grantColumns() {
+    return this.sql`grant_id as id, team_id as "teamId", family, resource_id as "resourceId", owner_id as "ownerId", level,
+      target_user_id as "targetUserId", granted_by as "grantedBy", created_at as "createdAt"`;
+  }
 }
-
-const asTeam = (row: Row): TeamRecord => ({
-  id: row['team_id'] as string,
-  name: row['name'] as string,
-  slug: row['slug'] as string,
-  description: row['description'] as string,
-  ownerId: row['owner_id'] as string,
-  createdAt: row['created_at'] as Date,
-  updatedAt: row['updated_at'] as Date,
-});
-
-const asGrant = (row: Row): GrantRecord => ({
-  id: row['grant_id'] as string,
-  teamId: row['team_id'] as string,
-  family: row['family'] as Family,
-  resourceId: row['resource_id'] as string,
-  ownerId: row['owner_id'] as string,
-  level: row['level'] as GrantLevel,
-  targetUserId: row['target_user_id'] as string | null,
-  grantedBy: row['granted_by'] as string,
-  createdAt: row['created_at'] as Date,
-});

@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import type { ToolDefinition } from '../../src/resources/tools/toolbox/tool.events.js';
 import { Queries } from '../read-models.js';
 
@@ -14,30 +13,32 @@ export type ToolRecord = Readonly<{
 
 export class ToolQueries extends Queries {
   async byId(toolId: string): Promise<ToolRecord | undefined> {
-    const rows = await this.sql`select * from tools.tool where tool_id = ${toolId}`;
+    const rows = await this.sql<ToolRow[]>`
+      select ${this.columns} from tools.tool where tool_id = ${toolId}`;
     return rows.map(asRecord)[0];
   }
 
   /** A user's own tools, oldest first, without those of unfinished imports. */
   async ownedBy(ownerId: string): Promise<readonly ToolRecord[]> {
-    const rows =
-      await this.sql`select * from tools.tool where owner_id = ${ownerId} and import_id is null order by created_at, tool_id`;
+    const rows = await this.sql<ToolRow[]>`
+      select ${this.columns} from tools.tool where owner_id = ${ownerId} and import_id is null
+      order by created_at, tool_id`;
     return rows.map(asRecord);
   }
 
   /** The tools with these ids that exist, oldest first. */
   async among(toolIds: readonly string[]): Promise<readonly ToolRecord[]> {
     if (toolIds.length === 0) return [];
-    const rows = await this.sql`
-      select * from tools.tool where tool_id = any (${toolIds as string[]}::text[]) order by created_at, tool_id`;
+    const rows = await this.sql<ToolRow[]>`
+      select ${this.columns} from tools.tool where tool_id = any (${toolIds as string[]}::text[]) order by created_at, tool_id`;
     return rows.map(asRecord);
   }
 
   /** The tools with these ids that the user owns, oldest first. */
   async ownedAmong(ownerId: string, toolIds: readonly string[]): Promise<readonly ToolRecord[]> {
     if (toolIds.length === 0) return [];
-    const rows = await this.sql`
-      select * from tools.tool where owner_id = ${ownerId} and tool_id = any (${toolIds as string[]}::text[])
+    const rows = await this.sql<ToolRow[]>`
+      select ${this.columns} from tools.tool where owner_id = ${ownerId} and tool_id = any (${toolIds as string[]}::text[])
       order by created_at, tool_id`;
     return rows.map(asRecord);
   }
@@ -74,22 +75,21 @@ export class ToolQueries extends Queries {
       return new Set(rows.map((row) => row['name'] as string));
     });
   }
+
+  private get columns() {
+    return this.sql`tool_id as id, owner_id as "ownerId", revision, created_at as "createdAt", updated_at as "updatedAt",
+      name, display_name as "displayName", custom_name as "customName", description, config,
+      credentials_id as "credentialsId", actions, status`;
+  }
 }
 
-const asRecord = (row: Row): ToolRecord => ({
-  id: row['tool_id'] as string,
-  ownerId: row['owner_id'] as string,
-  revision: row['revision'] as number,
-  definition: {
-    name: row['name'] as string,
-    displayName: row['display_name'] as string,
-    customName: row['custom_name'] as string,
-    description: row['description'] as string,
-    config: row['config'] as ToolDefinition['config'],
-    credentialsId: row['credentials_id'] as string | null,
-    actions: row['actions'] as ToolDefinition['actions'],
-    status: row['status'] as boolean,
-  },
-  createdAt: row['created_at'] as Date,
-  updatedAt: row['updated_at'] as Date,
+type ToolRow = Omit<ToolRecord, 'definition'> & ToolDefinition;
+
+const asRecord = ({ id, ownerId, revision, createdAt, updatedAt, ...definition }: ToolRow): ToolRecord => ({
+  id,
+  ownerId,
+  revision,
+  createdAt,
+  updatedAt,
+  definition,
 });

@@ -1,4 +1,3 @@
-import type { Row } from 'postgres';
 import { Queries } from '../read-models.js';
 
 /** The current state of a workflow. `version`: the version of its newest graph. */
@@ -14,8 +13,10 @@ export type WorkflowRecord = Readonly<{
 
 export class WorkflowQueries extends Queries {
   async byId(workflowId: string): Promise<WorkflowRecord | undefined> {
-    const rows = await this.sql`select * from workflows.workflow where workflow_id = ${workflowId}`;
-    return rows.map(asRecord)[0];
+    const [row] = await this.sql<
+      WorkflowRecord[]
+    >`select ${this.columns} from workflows.workflow where workflow_id = ${workflowId}`;
+    return row;
   }
 
   /** The names of a user's workflows by id. */
@@ -23,14 +24,9 @@ export class WorkflowQueries extends Queries {
     const rows = await this.sql`select workflow_id, name from workflows.workflow where owner_id = ${ownerId}`;
     return new Map(rows.map((row) => [row['workflow_id'] as string, row['name'] as string]));
   }
-}
 
-const asRecord = (row: Row): WorkflowRecord => ({
-  id: row['workflow_id'] as string,
-  ownerId: row['owner_id'] as string,
-  name: row['name'] as string,
-  description: row['description'] as string,
-  version: row['version'] as number,
-  createdAt: row['created_at'] as Date,
-  updatedAt: row['updated_at'] as Date,
-});
+  private get columns() {
+    return this.sql`workflow_id as id, owner_id as "ownerId", name, description, version, created_at as "createdAt",
+      updated_at as "updatedAt"`;
+  }
+}

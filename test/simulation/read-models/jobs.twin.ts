@@ -1,5 +1,6 @@
 import { jobs } from '../../../projections/jobs/jobs.projection.js';
-import { asJob, JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queries.js';
+import postgres from 'postgres';
+import { JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queries.js';
 import type { JobEvent } from '../../../src/background/jobs/job.events.js';
 import { compared, TwinTables } from './twin-tables.js';
 
@@ -38,7 +39,8 @@ export class JobsTwin extends JobQueries {
   }
 
   private all(): JobRecord[] {
-    return this.tables.all('job').map(asJob);
+    const camelCased = (row: object) => Object.entries(row).map(([column, value]) => [postgres.toCamel(column), value as unknown]);
+    return this.tables.all('job').map((row) => Object.fromEntries(camelCased(row)) as JobRecord);
   }
 }
 
