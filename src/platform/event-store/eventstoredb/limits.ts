@@ -11,11 +11,11 @@ export const SILENCE_MS = 60_000;
 export const PAGE_EVENTS_MAX = 500;
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** How many times in a row a read continues after a broken connection. */
-export const READ_ATTEMPTS_MAX = 4;
-
 /** Number of events in a message of an append. The server accepts messages of up to 16 MiB. */
 export const MESSAGE_EVENTS_MAX = 1_000;
+
+/** Maximum pause before a read is retried, because its caller waits. */
+export const READ_RETRY_MS_MAX = 500;
 
 /** How long closing waits for calls to end. */
 export const CLOSE_DEADLINE_MS = 2_000;

@@ -58,14 +58,28 @@ describe('a read', () => {
     expect(await eventsOf(on.store.read(stream))).toHaveLength(100);
   });
 
-  it('fails after a bounded number of attempts while the server is unavailable', async () => {
-    on.double.faults.unavailable = true;
-    await expect(on.store.ping()).rejects.toBeInstanceOf(StoreUnavailable);
+  it('waits for a server that is away for a part of its deadline', async () => {
+    const stream = newStream();
+    await on.store.append(stream, 'none', newEvents(1));
     await on.double.crash();
-    await expect(eventsOf(on.store.read(newStream()))).rejects.toBeInstanceOf(StoreUnavailable);
+    const reading = eventsOf(on.store.read(stream));
+    reading.catch(() => undefined);
+    await sleep(1_500);
+    on.double.faults.unavailable = true;
+    await on.double.listen();
+    await sleep(500);
+    on.double.faults.clear();
+    expect(await reading).toHaveLength(1);
+  });
+
+  it('fails at its deadline while the server is unavailable', async () => {
+    on.double.faults.unavailable = true;
+    await expect(on.impatient.ping()).rejects.toBeInstanceOf(StoreUnavailable);
+    await on.double.crash();
+    await expect(eventsOf(on.impatient.read(newStream()))).rejects.toBeInstanceOf(StoreUnavailable);
     await on.double.listen();
     on.double.faults.clear();
-    await on.store.ping();
+    await on.impatient.ping();
   });
 });
 

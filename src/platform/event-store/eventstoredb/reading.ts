@@ -7,7 +7,7 @@ import type { Answer } from './answer.js';
 import type { Connection } from './connection.js';
 import { meaningOf } from './errors.js';
 import { Inbox, Silence } from './inbox.js';
-import { READ_ATTEMPTS_MAX } from './limits.js';
+import { READ_RETRY_MS_MAX } from './limits.js';
 import type { ReadRequest } from './stubs.js';
 import { withTimeout } from './with-timeout.js';
 
@@ -25,7 +25,7 @@ export type Cursor<Page> = Readonly<{
 export type Patience = Readonly<{ answerMs: number; silenceMs: number }>;
 
 /**
- * Reads to the end. After a broken connection it continues with the remaining part, but not after a timeout.
+ * Reads to the end. While the server is unavailable it retries the remaining part, until the time since the last answer is up.
  * @throws StoreUnavailable, StreamGone
  */
 export async function* readToEnd<Page>(
@@ -49,10 +49,9 @@ export async function* readToEnd<Page>(
     } catch (error) {
       if (error instanceof Silence) inbox?.giveUp();
       if (!(error instanceof StoreUnavailable)) throw error;
-      const pauseMs = backOffMs(attempt, systemTiming);
-      const isLast = error instanceof Silence || attempt === READ_ATTEMPTS_MAX;
-      if (isLast || performance.now() + pauseMs > answeredAt + answerMs) throw await connection.explained(error);
-      await systemTiming.pause(pauseMs);
+      const leftMs = answeredAt + answerMs - performance.now();
+      if (error instanceof Silence || leftMs <= 0) throw await connection.explained(error);
+      await systemTiming.pause(Math.min(backOffMs(attempt, systemTiming), READ_RETRY_MS_MAX, leftMs));
     } finally {
       inbox?.leave();
     }
