@@ -13,6 +13,12 @@ import type { Timing } from '../timing.js';
 /** How the streams of an aggregate are folded and its events encoded. With snapshots, folding starts at the newest one. */
 export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ codec: Codec<E>; snapshot?: SnapshotRule<E> }>;
 
+/**
+ * How long an answer in progress waits for the event store. If it failed, its question would have to be asked again, and its
+ * approved calls would have to be approved again.
+ */
+export const ANSWER_PATIENCE_MS = 60_000;
+
 export type Folded<State> = Readonly<{ state: State; revision: ExpectedRevision; position: bigint | undefined }>;
 
 /** The state of a stream without events, for example under a fresh id. */

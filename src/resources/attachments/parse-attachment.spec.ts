@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { beforeEach, expect, it } from '@jest/globals';
 import { commandsOver } from '../../../test/support/commands-over.js';
+import { failNextReads } from '../../../test/support/away-store.js';
 import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { newId } from '../../kernel/ids.js';
@@ -73,6 +74,14 @@ it('stores the text of a file, returns the result that clients expect, and parse
   expect(await pick(id)).toMatchObject({ attachmentId: id, text: { text: 'Tea.' }, tokens: 2 });
   expect(await runner.run(attempt(id))).toEqual(result);
   expect(reader.reads).toBe(1);
+});
+
+it('gives the text to an answer once the event store is back', async () => {
+  const id = await stored();
+  reader.content = { ...nothing, text: 'Tea.', tokens: 2 };
+  await runner.run(attempt(id));
+  failNextReads(streams.store, 3);
+  expect(await shelf.recall([id])).toMatchObject([{ attachmentId: id }]);
 });
 
 it('stores a long text as a blob', async () => {

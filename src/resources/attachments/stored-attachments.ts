@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { type BlobRef, Blobs } from '../../kernel/blobs.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { ANSWER_PATIENCE_MS, Streams } from '../../kernel/event-sourcing/streams.js';
 import { type Attachment, attachment, attachmentNotFound } from './attachment.decider.js';
 import { attachmentStream } from './attachment.events.js';
 import { AttachmentShelf, type ReadyAttachment } from './attachment-shelf.port.js';
@@ -31,7 +31,8 @@ export class StoredAttachments extends AttachmentShelf {
   }
 
   async recall(ids: readonly string[]): Promise<readonly ReadyAttachment[]> {
-    return (await this.states(ids)).flatMap((state) => readyOf(state) ?? []);
+    const recalled = await this.streams.retryWhileUnavailable(ANSWER_PATIENCE_MS, () => this.states(ids));
+    return recalled.flatMap((state) => readyOf(state) ?? []);
   }
 
   async textOf({ text }: ReadyAttachment): Promise<string> {

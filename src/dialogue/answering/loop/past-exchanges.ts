@@ -50,8 +50,20 @@ export class PastExchanges {
     }
   }
 
-  /** The exchanges before a revision. The caller has added all events from that revision on. */
-  async before(revision: number, charactersMax: number): Promise<readonly Exchange[]> {
+  /** The exchanges before a revision. The caller has added all events from that revision on. May be repeated. */
+  before(revision: number, charactersMax: number): Promise<readonly Exchange[]> {
+    return this.copy().collected(revision, charactersMax);
+  }
+
+  private copy(): PastExchanges {
+    const copy = new PastExchanges(this.store, this.stream, this.earlier);
+    for (const [turnId, answer] of this.answers) copy.answers.set(turnId, answer);
+    copy.changes.push(...this.changes);
+    for (const turnId of this.questionsSeen) copy.questionsSeen.add(turnId);
+    return copy;
+  }
+
+  private async collected(revision: number, charactersMax: number): Promise<readonly Exchange[]> {
     const newest: Exchange[] = [];
     let characters = 0;
     const fits = (exchange: Exchange): boolean => {

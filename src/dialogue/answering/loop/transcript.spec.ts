@@ -1,8 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { AnyConversation } from '../../../../test/support/any-conversation.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { Seeded } from '../../../../test/support/seeded.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
+import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import { ask, conversation } from '../../conversation/conversation.decider.js';
@@ -138,6 +140,25 @@ describe('the transcript of a turn', () => {
     }
     expect(open).toBeGreaterThan(CONVERSATIONS);
   });
+});
+
+it('the exchanges of a transcript wait while the event store is away, and are the same', async () => {
+  for (let seed = 0; seed < CONVERSATIONS; seed++) {
+    const { store, events } = await anyLogged(seed);
+    const streams = new Streams(store, new VirtualTiming());
+    const turnId = events.findLast(({ type }) => type === 'TurnAsked')!.data as { turnId: string };
+    const transcript = await readTranscript(streams, 'c1', turnId.turnId);
+    const exchanges = await transcript?.exchanges(EVERYTHING);
+    const read = store.read.bind(store);
+    let pages = 0;
+    // The first attempt fails after its first page.
+    const failing = jest.spyOn(store, 'read').mockImplementation((...asked) => {
+      if (++pages === 2) throw new StoreUnavailable('The store is away.');
+      return read(...asked);
+    });
+    expect(await transcript?.exchanges(EVERYTHING)).toEqual(exchanges);
+    failing.mockRestore();
+  }
 });
 
 const outcomesIn = (events: readonly ConversationEvent[]) =>

@@ -1,6 +1,6 @@
 import { Undecodable } from '../../../kernel/event-sourcing/codec.js';
 import { type Cause, causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
-import type { Folded, Outcome, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { ANSWER_PATIENCE_MS, type Folded, type Outcome, type Streams } from '../../../kernel/event-sourcing/streams.js';
 import { BEGINNING_EVENTS_MAX } from '../../conversation/conversation-access.policy.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import {
@@ -82,7 +82,7 @@ export async function readTranscript(streams: Streams, conversationId: string, t
       asked: event.data,
       beginsConversation: began?.turns.has(turnId) ?? false,
       folded,
-      exchanges: (charactersMax) => past.before(event.revision, charactersMax),
+      exchanges: exchangesIn(streams, past, event.revision),
       waited: folded?.state.callIds ?? [],
       history: event.revision > 0 ? { conversationId, revision: event.revision - 1 } : null,
       ...progressOf(own.reverse()),
@@ -112,13 +112,18 @@ export function askedTranscript(streams: Streams, outcome: Outcome<Conversation,
     cause: causedBy({ id: ids[place]!, cause }, TURN_RUNNER),
     beginsConversation,
     folded: outcome,
-    exchanges: (charactersMax) => past.before(beginsConversation ? place : first, charactersMax),
+    exchanges: exchangesIn(streams, past, beginsConversation ? place : first),
     waited: state.callIds,
     history: first + place > 0 ? { conversationId: state.id, revision: first + place - 1 } : null,
     resumption: null,
     calls: { started: new Map(), finished: new Map() },
   };
 }
+
+const exchangesIn =
+  (streams: Streams, past: PastExchanges, before: number): Exchanges =>
+  (charactersMax) =>
+    streams.retryWhileUnavailable(ANSWER_PATIENCE_MS, () => past.before(before, charactersMax));
 
 const revisionOf = (folded: Folded<Conversation> | undefined): number | undefined =>
   typeof folded?.revision === 'number' ? folded.revision : undefined;

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { CustomModelQueries, CustomModelRecord } from '../../../../projections/custom-models/custom-models.queries.js';
+import { failNextReads } from '../../../../test/support/away-store.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MemoryCredentialVault } from '../../../../test/support/memory-credential-vault.js';
 import { PlainOutgoingHttp } from '../../../../test/support/plain-outgoing-http.js';
@@ -100,6 +101,12 @@ describe('the custom models of a user', () => {
       ...{ displayName: 'Cellar', tools: true, structuredOutput: false, contextWindow: 128_000, isCustom: true },
       attachmentTypes: ['application/pdf', 'image/png'],
     });
+  });
+
+  it('are requested once the event store is back, because a round of an answer may begin while it is away', async () => {
+    const id = await add();
+    failNextReads(streams.store, 3);
+    expect(await answer(id, 'ann')).toBe('From the cellar.');
   });
 
   it('are not available to other users', async () => {

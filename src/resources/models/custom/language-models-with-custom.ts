@@ -1,4 +1,4 @@
-import type { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { ANSWER_PATIENCE_MS, type Streams } from '../../../kernel/event-sourcing/streams.js';
 import { isId } from '../../../kernel/ids.js';
 import type { CustomModelQueries } from '../../../../projections/custom-models/custom-models.queries.js';
 import {
@@ -61,7 +61,9 @@ export class LanguageModelsWithCustom extends LanguageModels {
   }
 
   private async stateOf(modelId: string, ownerId: string): Promise<CustomModel | undefined> {
-    const { state } = await this.streams.fold(customModelStream(modelId), customModel);
+    const { state } = await this.streams.retryWhileUnavailable(ANSWER_PATIENCE_MS, () =>
+      this.streams.fold(customModelStream(modelId), customModel),
+    );
     return state.ownerId === ownerId ? state : undefined;
   }
 

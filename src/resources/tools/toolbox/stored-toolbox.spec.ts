@@ -1,11 +1,11 @@
 import { granting } from '../../../../test/support/no-grants.js';
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { ToolQueries } from '../../../../projections/tools/tools.queries.js';
+import { failNextReads } from '../../../../test/support/away-store.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MemoryCredentialVault } from '../../../../test/support/memory-credential-vault.js';
 import { InternalKindForTests, ToolKindForTests } from '../../../../test/support/tool-kinds.js';
-import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ChangeTool, ChangeToolHandler, CreateTool, CreateToolHandler, DeleteTool, DeleteToolHandler } from './tool.commands.js';
 import { defaultToolId } from '../defaults/default-tools.policy.js';
@@ -122,6 +122,13 @@ describe('a turn', () => {
     expect(kind.calls[0]?.tool.definition.config).toEqual({ copies: 1 });
   });
 
+  it('waits for its tools while the event store is away', async () => {
+    const pin = await create();
+    failNextReads(store, 3);
+    expect((await open([pin])).actions).toHaveLength(2);
+    expect(store.read).toHaveBeenCalledTimes(4);
+  });
+
   it('is not offered the tools of other users', async () => {
     const pin = await create();
     const { actions, notices } = await open([pin], { ownerId: 'bob' });
@@ -179,14 +186,9 @@ describe('a call', () => {
     const isDefault = which === 'a default tool';
     const pin = isDefault ? { toolId: defaultToolId('memory'), revision: 0 } : await create();
     const tools = await open([pin], isDefault ? { agentId: null } : {});
-    const reading = jest.spyOn(store, 'read');
-    for (let failures = 0; failures < 3; failures++) {
-      reading.mockImplementationOnce(() => {
-        throw new StoreUnavailable('The store is away.');
-      });
-    }
+    failNextReads(store, 3);
     await tools.run(tools.actions[0]!, { to: 'Bob' }, context());
-    expect(reading).toHaveBeenCalledTimes(4);
+    expect(store.read).toHaveBeenCalledTimes(4);
   });
 
   it('is not made if the tool was deleted', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Reaching } from '../../identity/reaching.js';
 import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
-import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { ANSWER_PATIENCE_MS, type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { mayRunLong } from './long-calls.policy.js';
 import { CredentialsMissing, CredentialVault } from '../../../platform/credentials/credential-vault.port.js';
 import { defaultTools } from '../defaults/default-tools.decider.js';
@@ -18,8 +18,6 @@ import { type OpenTools, Toolbox, type ToolPin, type ToolScope } from './toolbox
 /** Tools of the service have no stream and thus no revision. */
 const NO_REVISION = 0;
 const CHECK_JOB = 'check_job';
-/** How long a call waits while the event store is unavailable. */
-const ADMISSION_PATIENCE_MS = 60_000;
 
 /** Messages for tools that have changed since the question was accepted. */
 export const REMOVED = 'This tool has been removed.';
@@ -87,9 +85,9 @@ export class StoredToolbox extends Toolbox {
     if (name !== undefined) {
       const kind = this.kinds.byName(name);
       if (!kind) return unavailable(name);
-      return { ...ofService(toolId, ownerId, kind), admit: this.patiently(() => this.admitDefault(name, scope)) };
+      return { ...ofService(toolId, ownerId, kind), admit: () => this.patiently(() => this.admitDefault(name, scope)) };
     }
-    const folded = await this.history.at(pin);
+    const folded = await this.patiently(() => this.history.at(pin));
     const { definition, ownerId: owner } = folded.state;
     if (!definition || !(await this.reaching.isUsable(ownerId, { id: toolId, ownerId: owner }, 'tools')))
       return unavailable(toolId);
@@ -101,13 +99,12 @@ export class StoredToolbox extends Toolbox {
       ownerId: owner,
       kind,
       definition,
-      admit: this.patiently(() => this.admit(pin, folded, definition, scope)),
+      admit: () => this.patiently(() => this.admit(pin, folded, definition, scope)),
     };
   }
 
-  /** An approved call waits for the event store, because nobody would approve it again. */
-  private patiently<T>(admit: () => Promise<T>): () => Promise<T> {
-    return () => this.streams.retryWhileUnavailable(ADMISSION_PATIENCE_MS, admit);
+  private patiently<T>(read: () => Promise<T>): Promise<T> {
+    return this.streams.retryWhileUnavailable(ANSWER_PATIENCE_MS, read);
   }
 
   private agentic({ agentType, hasSources, ownerId }: ToolScope): readonly OpenedTool[] {

@@ -1,0 +1,12 @@
+import { jest } from '@jest/globals';
+import { type EventStore, StoreUnavailable } from '../../src/kernel/event-sourcing/event-store.js';
+
+/** Lets the next reads of streams fail, as while the store is away. */
+export function failNextReads(store: EventStore, count: number): void {
+  const reading = jest.spyOn(store, 'read');
+  for (let failures = 0; failures < count; failures++) {
+    reading.mockImplementationOnce(() => {
+      throw new StoreUnavailable('The store is away.');
+    });
+  }
+}
