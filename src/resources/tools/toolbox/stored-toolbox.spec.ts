@@ -124,9 +124,9 @@ describe('a turn', () => {
 
   it('waits for its tools while the event store is away', async () => {
     const pin = await create();
-    failNextReads(store, 3);
+    const reading = failNextReads(store, 3);
     expect((await open([pin])).actions).toHaveLength(2);
-    expect(store.read).toHaveBeenCalledTimes(4);
+    expect(reading).toHaveBeenCalledTimes(4);
   });
 
   it('is not offered the tools of other users', async () => {
@@ -186,9 +186,9 @@ describe('a call', () => {
     const isDefault = which === 'a default tool';
     const pin = isDefault ? { toolId: defaultToolId('memory'), revision: 0 } : await create();
     const tools = await open([pin], isDefault ? { agentId: null } : {});
-    failNextReads(store, 3);
+    const reading = failNextReads(store, 3);
     await tools.run(tools.actions[0]!, { to: 'Bob' }, context());
-    expect(store.read).toHaveBeenCalledTimes(4);
+    expect(reading).toHaveBeenCalledTimes(4);
   });
 
   it('is not made if the tool was deleted', async () => {
