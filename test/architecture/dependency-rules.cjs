@@ -18,7 +18,7 @@ const CALLER_OF_REQUEST = '^src/resources/identity/(caller|identity|reaching|ide
 const ADAPTER =
   '^src/(resources/(documents/parsing|models/(offline|openai)|prompts/templates|tools/databases|workflows/expressions)|triggers/monitors/patterns)/';
 /** The parts of the platform that every feature may import. */
-const SHARED_BY_PLATFORM = '^src/platform/.*\\.(port|policy)\\.ts$|^src/platform/http/(sse|rejections)\\.ts$';
+const SHARED_BY_PLATFORM = '^src/platform/.*\\.(port|policy)\\.ts$|^src/platform/http/(sse|reader-stream|rejections)\\.ts$';
 const PROJECTION = '^projections/([^/]+)/';
 const DRIVERS = 'node_modules/(postgres|@nats-io|@eventstore|@grpc|openai|undici)/';
 const INPUT_AND_OUTPUT =

@@ -10,7 +10,8 @@ import { DocumentedBody, OptionalHeader, type Sent, type Streamed } from '../../
 import { sseData } from '../../platform/http/sse-data.policy.js';
 import { renderError } from '../../platform/http/error-bodies.js';
 import { failureOf } from '../../platform/http/errors.js';
-import { type SseStream, SseStreams } from '../../platform/http/sse.js';
+import type { SseStream } from '../../platform/http/reader-stream.js';
+import { SseStreams } from '../../platform/http/sse.js';
 import { WaitingReplies } from '../../platform/http/waiting-replies.js';
 import type { AgentKeyCaller } from '../../resources/identity/caller.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';

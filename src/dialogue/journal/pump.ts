@@ -1,4 +1,4 @@
-import type { OpenedStream } from '../../platform/http/sse.js';
+import type { OpenedStream } from '../../platform/http/reader-stream.js';
 import type { FrameReading } from './message-feed.js';
 
 /** Sends frames to a reader as fast as it accepts them, and then closes the stream. Resolves after the frames so far are sent. */

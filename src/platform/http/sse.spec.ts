@@ -3,7 +3,8 @@ import http from 'node:http';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Rejection } from '../../kernel/rejection.js';
-import { type OpenedStream, type SseLimits, SseStreams } from './sse.js';
+import type { OpenedStream, SseLimits } from './reader-stream.js';
+import { SseStreams } from './sse.js';
 
 const LIMITS: SseLimits = { keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 256 * 1024 };
 const PIECE = `data: ${'x'.repeat(64 * 1024)}\n\n`;

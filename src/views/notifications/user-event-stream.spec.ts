@@ -3,7 +3,7 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { userEventsOptions } from '../../../test/support/user-events.js';
 import { newId } from '../../kernel/ids.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
-import type { SseStream } from '../../platform/http/sse.js';
+import type { SseStream } from '../../platform/http/reader-stream.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { UserEventStream } from './user-event-stream.js';
 import { userEventText } from './user-event.policy.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../kernel/clock.js';
 import type { Departure } from '../../kernel/departure.js';
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
-import type { SseStream } from '../../platform/http/sse.js';
+import type { SseStream } from '../../platform/http/reader-stream.js';
 import type { Beginning } from './user-backlog.js';
 import { idOf, renderUserEvent, truncatedText, type UserEventId } from './user-event.policy.js';
 import { userStream } from './user.events.js';

@@ -8,7 +8,7 @@ import { KeyValue } from '../../../kernel/key-value.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
 import { Timing } from '../../../kernel/timing.js';
-import type { SseStream } from '../../../platform/http/sse.js';
+import type { SseStream } from '../../../platform/http/reader-stream.js';
 import type { DeviceCaller } from '../../identity/caller.js';
 import type { DeviceId } from '../device/device.events.js';
 import { DevicesOptions } from '../device/devices-options.js';

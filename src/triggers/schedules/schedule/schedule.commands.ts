@@ -1,14 +1,26 @@
+import { Injectable } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Decision } from '../../../kernel/event-sourcing/decider.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { transactCaughtUp } from './catch-up.js';
-import { cancel, cancelTask, change, type ChatScope, pause, remove, requestRun, resume } from './schedule-changes.decider.js';
+import {
+  type Asked,
+  cancel,
+  cancelTask,
+  change,
+  type ChatScope,
+  pause,
+  remove,
+  requestRun,
+  resume,
+} from './schedule-changes.decider.js';
 import { ScheduleRules } from './schedule-rules.js';
 import { create, schedule, type Schedule } from './schedule.decider.js';
-import { type RunId, type ScheduleId, type ScheduleOrigin, scheduleStream } from './schedule.events.js';
+import { type RunId, type ScheduleEvent, type ScheduleId, type ScheduleOrigin, scheduleStream } from './schedule.events.js';
 import { SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
 import { endRun, type RunEnding, decideSlots } from './slot-ledger.decider.js';
 import { type TaskRequest, parseTaskDefinition } from './task-definition.policy.js';
@@ -71,136 +83,112 @@ export class ScheduleTaskHandler implements Handler<ScheduleTask> {
   }
 }
 
-/** The owner changes what a schedule does, or when. */
-export class ChangeSchedule extends Command<bigint | undefined> {
+/** A command of the owner of a schedule. */
+abstract class ScheduleCommand extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
     readonly ownerId: string,
-    readonly asked: DefinitionRequest,
     readonly cause: Cause,
   ) {
     super();
+  }
+}
+
+/** Executes a decision of the owner, after the due slots are decided. */
+@Injectable()
+abstract class ScheduleCommandHandler {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    protected readonly rules: ScheduleRules,
+  ) {}
+
+  protected async decide(
+    { scheduleId, ownerId, cause }: ScheduleCommand,
+    decisionOf: (asked: Asked) => Decision<Schedule, ScheduleEvent>,
+  ): Promise<bigint | undefined> {
+    const asked = { ownerId, rules: this.rules, now: this.clock.now() };
+    return (await transactCaughtUp(this.streams, scheduleId, decisionOf(asked), asked, cause)).position;
+  }
+}
+
+/** The owner changes what a schedule does, or when. */
+export class ChangeSchedule extends ScheduleCommand {
+  constructor(
+    scheduleId: ScheduleId,
+    ownerId: string,
+    readonly asked: DefinitionRequest,
+    cause: Cause,
+  ) {
+    super(scheduleId, ownerId, cause);
   }
 }
 
 @CommandHandler(ChangeSchedule)
-export class ChangeScheduleHandler implements Handler<ChangeSchedule> {
-  constructor(
-    private readonly streams: Streams,
-    private readonly clock: Clock,
-    private readonly rules: ScheduleRules,
-  ) {}
-
-  async execute({ scheduleId, ownerId, asked, cause }: ChangeSchedule): Promise<bigint | undefined> {
-    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
-    const decision = change(asking, (before) => changesIn(before, asked, this.rules, asking.now));
-    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+export class ChangeScheduleHandler extends ScheduleCommandHandler implements Handler<ChangeSchedule> {
+  execute(command: ChangeSchedule) {
+    const decision = (asked: Asked) => change(asked, (before) => changesIn(before, command.asked, this.rules, asked.now));
+    return this.decide(command, decision);
   }
 }
 
 /** The owner pauses a schedule. Its slots start no runs until it is resumed. */
-export class PauseSchedule extends Command<bigint | undefined> {
-  constructor(
-    readonly scheduleId: ScheduleId,
-    readonly ownerId: string,
-    readonly cause: Cause,
-  ) {
-    super();
-  }
-}
+export class PauseSchedule extends ScheduleCommand {}
 
 @CommandHandler(PauseSchedule)
-export class PauseScheduleHandler implements Handler<PauseSchedule> {
-  constructor(
-    private readonly streams: Streams,
-    private readonly clock: Clock,
-    private readonly rules: ScheduleRules,
-  ) {}
-
-  async execute({ scheduleId, ownerId, cause }: PauseSchedule): Promise<bigint | undefined> {
-    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
-    const decision = pause(asking);
-    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+export class PauseScheduleHandler extends ScheduleCommandHandler implements Handler<PauseSchedule> {
+  execute(command: PauseSchedule) {
+    return this.decide(command, pause);
   }
 }
 
 /** The owner resumes a schedule. A one-time schedule may get a new time. */
-export class ResumeSchedule extends Command<bigint | undefined> {
+export class ResumeSchedule extends ScheduleCommand {
   constructor(
-    readonly scheduleId: ScheduleId,
-    readonly ownerId: string,
+    scheduleId: ScheduleId,
+    ownerId: string,
     readonly runAt: unknown,
-    readonly cause: Cause,
+    cause: Cause,
   ) {
-    super();
+    super(scheduleId, ownerId, cause);
   }
 }
 
 @CommandHandler(ResumeSchedule)
-export class ResumeScheduleHandler implements Handler<ResumeSchedule> {
-  constructor(
-    private readonly streams: Streams,
-    private readonly clock: Clock,
-    private readonly rules: ScheduleRules,
-  ) {}
-
-  async execute({ scheduleId, ownerId, runAt, cause }: ResumeSchedule): Promise<bigint | undefined> {
-    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
-    const decision = resume(asking, (before) => timingResumed(before, runAt, this.rules, asking.now));
-    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+export class ResumeScheduleHandler extends ScheduleCommandHandler implements Handler<ResumeSchedule> {
+  execute(command: ResumeSchedule) {
+    const decision = (asked: Asked) => resume(asked, (before) => timingResumed(before, command.runAt, this.rules, asked.now));
+    return this.decide(command, decision);
   }
 }
 
 /** Cancels a schedule for its owner. With `chat`, only a task that this chat may access. */
-export class CancelSchedule extends Command<bigint | undefined> {
+export class CancelSchedule extends ScheduleCommand {
   constructor(
-    readonly scheduleId: ScheduleId,
-    readonly ownerId: string,
-    readonly cause: Cause,
+    scheduleId: ScheduleId,
+    ownerId: string,
+    cause: Cause,
     readonly chat?: ChatScope,
   ) {
-    super();
+    super(scheduleId, ownerId, cause);
   }
 }
 
 @CommandHandler(CancelSchedule)
-export class CancelScheduleHandler implements Handler<CancelSchedule> {
-  constructor(
-    private readonly streams: Streams,
-    private readonly clock: Clock,
-    private readonly rules: ScheduleRules,
-  ) {}
-
-  async execute({ scheduleId, ownerId, cause, chat }: CancelSchedule): Promise<bigint | undefined> {
-    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
-    const decision = chat ? cancelTask(asking, chat) : cancel(asking);
-    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+export class CancelScheduleHandler extends ScheduleCommandHandler implements Handler<CancelSchedule> {
+  execute(command: CancelSchedule) {
+    const { chat } = command;
+    return this.decide(command, (asked) => (chat ? cancelTask(asked, chat) : cancel(asked)));
   }
 }
 
 /** The owner deletes a schedule and its list of runs. */
-export class DeleteSchedule extends Command<bigint | undefined> {
-  constructor(
-    readonly scheduleId: ScheduleId,
-    readonly ownerId: string,
-    readonly cause: Cause,
-  ) {
-    super();
-  }
-}
+export class DeleteSchedule extends ScheduleCommand {}
 
 @CommandHandler(DeleteSchedule)
-export class DeleteScheduleHandler implements Handler<DeleteSchedule> {
-  constructor(
-    private readonly streams: Streams,
-    private readonly clock: Clock,
-    private readonly rules: ScheduleRules,
-  ) {}
-
-  async execute({ scheduleId, ownerId, cause }: DeleteSchedule): Promise<bigint | undefined> {
-    const asking = { ownerId, rules: this.rules, now: this.clock.now() };
-    const decision = remove(asking);
-    return (await transactCaughtUp(this.streams, scheduleId, decision, asking, cause)).position;
+export class DeleteScheduleHandler extends ScheduleCommandHandler implements Handler<DeleteSchedule> {
+  execute(command: DeleteSchedule) {
+    return this.decide(command, remove);
   }
 }
 
