@@ -9,24 +9,30 @@ export const MARK: Derivation = {
   statement: ({ sql, rows, table }) => {
     const turns = sql`from ${table('turn')} as turn where turn.conversation_id = conversation.conversation_id and not superseded`;
     const isNew = sql`ended > opened`;
+    // Materialized, because Postgres would otherwise work a mark out again wherever it is named.
     return sql`
-      with marked as (
-        select conversation_id,
+      with marked as materialized (
+        select conversation.conversation_id,
           (work_failed or exists (select ${turns} and ${isNew} and status <> 'stopped')) as unread,
           case
             when work_failed or (select status = 'failed' and ${isNew} ${turns} order by index desc limit 1) then 'failed'
-            when exists (select ${turns} and ended is null and status = 'paused' and needs_approval) then 'approval'
-            when job_active or exists (select ${turns} and ended is null and status <> 'paused') then 'running'
+            when needs_approval then 'approval'
+            when job_active or is_running then 'running'
             when exists (select ${turns} and ${isNew} and status = 'answered') then 'unread'
             when monitor_active then 'monitor'
           end as mark
-        from ${table('conversation')} as conversation cross join lateral (
-          select coalesce(bool_or(status = 'failed' and noted > opened), false) as work_failed,
-            coalesce(bool_or(status = 'active' and kind = 'job'), false) as job_active,
-            coalesce(bool_or(status = 'active' and kind = 'monitor'), false) as monitor_active
-          from ${table('work')} as work where work.conversation_id = conversation.conversation_id
-        ) beside
-        where conversation_id in (select conversation_id from ${rows})
+        from ${rows} join ${table('conversation')} as conversation using (conversation_id)
+          cross join lateral (
+            select coalesce(bool_or(status = 'failed' and noted > opened), false) as work_failed,
+              coalesce(bool_or(status = 'active' and kind = 'job'), false) as job_active,
+              coalesce(bool_or(status = 'active' and kind = 'monitor'), false) as monitor_active
+            from ${table('work')} as work where work.conversation_id = conversation.conversation_id
+          ) beside
+          cross join lateral (
+            select coalesce(bool_or(status = 'paused' and needs_approval), false) as needs_approval,
+              coalesce(bool_or(status <> 'paused'), false) as is_running
+            ${turns} and ended is null
+          ) unfinished
       )
       update ${table('conversation')} as conversation set unread = marked.unread, mark = marked.mark,
         needs_owner = coalesce(marked.mark in ('failed', 'approval'), false)
