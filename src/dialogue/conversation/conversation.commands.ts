@@ -30,7 +30,7 @@ export class OpenConversationHandler implements Handler<OpenConversation> {
   async execute({ conversationId, ownerId, cause }: OpenConversation) {
     const stream = conversationStream(conversationId);
     const decide = asOwner(ownerId, open);
-    const read = await this.streams.fold(stream, conversation);
+    const read = await this.streams.foldOnwards(stream, conversation);
     // Usually there is nothing to clear, so the reader does not wait in the append queue.
     if (decide(read.state).length === 0) return { position: read.position, cleared: false };
     const { events, position } = await this.streams.transact(stream, conversation, decide, cause, read);

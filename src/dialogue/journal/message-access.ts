@@ -51,7 +51,7 @@ export class MessageAccess {
 
   /** Checks access to a message of a conversation that was asked with this token, if any. @throws Rejection message-not-found */
   async requireReadable(conversationId: string, askedWith: string | undefined, caller: Caller): Promise<void> {
-    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    const { state } = await this.streams.foldOnwards(conversationStream(conversationId), conversation);
     requireAccess(caller, { does: 'replay', conversation: state, askedWith }, notFound);
     if (state.status === 'deleted') throw notFound();
   }
@@ -79,7 +79,7 @@ export class MessageAccess {
     const found = foundIn(await metadataOf(messageId)) ?? (await this.fromReadModel(messageId));
     if (!found) throw notFound();
     // Read after the frame, so that the conversation is at least as new as the shown frames.
-    const folded = await this.streams.fold(conversationStream(found.conversationId), conversation);
+    const folded = await this.streams.foldOnwards(conversationStream(found.conversationId), conversation);
     requireAccess(caller, { does: 'replay', conversation: folded.state, askedWith: found.askedWith }, notFound);
     if (folded.state.status === 'deleted') throw notFound();
     return { ...found, folded };

@@ -28,7 +28,7 @@ export class TurnActivity {
   }
 
   private async read(conversationId: string, turnId: string) {
-    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    const { state } = await this.streams.foldOnwards(conversationStream(conversationId), conversation);
     return { state, turn: state.turns.get(turnId) };
   }
 }

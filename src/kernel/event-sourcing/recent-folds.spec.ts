@@ -24,3 +24,9 @@ it('drops a stream after a quiet period and does not return it for another aggre
   await timing.pause(2);
   expect(folds.of('counter-1', aggregate)).toBeUndefined();
 });
+
+it('keeps the state of a later revision when a read of an earlier one ends', () => {
+  const folds = new RecentFolds(new VirtualTiming());
+  for (const revision of [1, 3, 2]) folds.remember('counter-1', aggregate, folded(revision));
+  expect(folds.of('counter-1', aggregate)).toEqual(folded(3));
+});

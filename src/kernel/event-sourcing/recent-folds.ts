@@ -1,16 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { Timing } from '../timing.js';
+import type { ExpectedRevision } from './event-store.js';
 
 /** Maximum number of streams in the cache. */
 export const RECENT_FOLDS_MAX = 512;
-/** A state is cached for this time after the last append. Most turns are asked, answered and sealed within it. */
+/** A state is cached for this time after the last append or read. Most turns are asked, answered and sealed within it. */
 export const RECENT_FOLD_MS = 60_000;
 
-type Remembered = Readonly<{ aggregate: object; folded: unknown }>;
+type AnyFolded = Readonly<{ state: unknown; revision: ExpectedRevision; position: bigint | undefined }>;
+type Remembered = Readonly<{ aggregate: object; folded: AnyFolded }>;
 
 /**
- * A cache of the states of streams after this process's recent appends. Other processes may have appended since. An append detects
- * that by its expected revision; code that does not append must read the stream.
+ * A cache of the states of streams as of this process's recent appends and reads. Other processes may have appended since. An append
+ * detects that by its expected revision; a read continues from the cached state with the later events.
  */
 export class RecentFolds {
   private readonly folds: LRUCache<string, Remembered>;
@@ -26,7 +28,12 @@ export class RecentFolds {
     return remembered?.aggregate === aggregate ? (remembered.folded as Folded) : undefined;
   }
 
-  remember(stream: string, aggregate: object, folded: unknown): void {
+  /** Caches a state, unless that of a later revision is cached: a read may end while an append is under way. */
+  remember(stream: string, aggregate: object, folded: AnyFolded): void {
+    const cached = this.of<AnyFolded>(stream, aggregate);
+    if (cached && isLater(cached.revision, folded.revision)) return;
     this.folds.set(stream, { aggregate, folded });
   }
 }
+
+const isLater = (one: ExpectedRevision, other: ExpectedRevision): boolean => one !== 'none' && (other === 'none' || one > other);

@@ -255,6 +255,15 @@ describe('a stream that this process has just appended to', () => {
     await expect(here.transact('counter-1', counter, upTo(-1), because('r7'))).rejects.toThrow('0 is more than -1.');
   });
 
+  it('is continued by a read with the events that another process has appended', async () => {
+    const { store, here, elsewhere } = await twoProcesses();
+    await elsewhere.transact('counter-1', counter, count(10), because('r2'));
+    store.events = 0;
+    expect([(await here.foldOnwards('counter-1', counter)).state, store.events]).toEqual([11, 1]);
+    expect([(await here.foldOnwards('counter-1', counter)).state, store.events]).toEqual([11, 1]);
+    expect([await elsewhere.foldOnwards('counter-1', counter), store.events]).toMatchObject([{ state: 11, revision: 1 }, 1]);
+  });
+
   it('is read if the cached state does not suffice', async () => {
     const { store, here, elsewhere } = await twoProcesses();
     await elsewhere.transact('counter-1', counter, count(10), because('r2'));

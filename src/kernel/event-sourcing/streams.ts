@@ -74,6 +74,13 @@ export class Streams {
     return known;
   }
 
+  /** Folds a stream, but reads only what is not in its cached state, in which events that were deleted since still count. */
+  async foldOnwards<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>): Promise<Folded<State>> {
+    const folded = await this.fold(stream, aggregate, this.recent.of<Folded<State>>(stream, aggregate));
+    this.recent.remember(stream, aggregate, folded);
+    return folded;
+  }
+
   /** Folds only the first events of a stream. */
   async beginning<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>, eventsMax: number): Promise<State> {
     let known = nothingYet(aggregate);
@@ -126,7 +133,8 @@ export class Streams {
         const decided = { state: events.reduce(aggregate.evolve, folded.state), events, ids: written.map(({ id }) => id) };
         beforeAppend?.({ ...decided, revision: firstAfter(folded.revision) + events.length - 1, position: undefined });
         const outcome = { ...decided, ...(await this.appendEvents(stream, folded.revision, written)) };
-        this.recent.remember(stream, aggregate, { state: outcome.state, revision: outcome.revision, position: outcome.position });
+        const { state, revision, position } = outcome;
+        this.recent.remember(stream, aggregate, { state, revision, position });
         return outcome;
       },
       patienceMs,
