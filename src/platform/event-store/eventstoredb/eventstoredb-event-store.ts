@@ -16,7 +16,7 @@ import {
 import { systemTiming } from '../../system-timing.js';
 import { Appends } from './appends.js';
 import { Connection } from './connection.js';
-import { ANSWER_DEADLINE_MS, APPEND_DEADLINE_MS, PING_DEADLINE_MS, SILENCE_MS } from './limits.js';
+import { ANSWER_DEADLINE_MS, APPEND_DEADLINE_MS, PING_DEADLINE_MS, PING_RETRY_MS, SILENCE_MS } from './limits.js';
 import { LogEnd, LogFollow, LogRead } from './log-cursor.js';
 import { follow, type Patience, readToEnd } from './reading.js';
 import { metastreamOf, writeRetention } from './retention.js';
@@ -115,7 +115,7 @@ export class EventStoreDbEventStore extends EventStore {
   /** Resolves when the server answers, within PING_DEADLINE_MS. @throws StoreUnavailable, StoreRefused */
   async ping(): Promise<void> {
     const deadlineMs = Math.min(this.patience.answerMs, PING_DEADLINE_MS);
-    for await (const _ of readToEnd(this.connection, new LogEnd(), deadlineMs)) return;
+    for await (const _ of readToEnd(this.connection, new LogEnd(), deadlineMs, PING_RETRY_MS)) return;
   }
 
   /** Fails the reads, followers and appends in progress, and all later calls. */

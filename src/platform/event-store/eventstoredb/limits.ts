@@ -22,6 +22,8 @@ export const CLOSE_DEADLINE_MS = 2_000;
 
 /** How long a ping may be unanswered. The readiness check waits 2 s and needs the reason before that. */
 export const PING_DEADLINE_MS = 1_500;
+/** How long a ping is retried while no connection to the server comes about. */
+export const PING_RETRY_MS = 500;
 
 /** How long the end of the log may appear to be before a followed position, because a new leader is still indexing. */
 export const END_VISIBLE_MS_MAX = 2_000;

@@ -25,13 +25,15 @@ export type Cursor<Page> = Readonly<{
 export type Patience = Readonly<{ answerMs: number; silenceMs: number }>;
 
 /**
- * Reads to the end. While the server is unavailable it retries the remaining part, until the time since the last answer is up.
+ * Reads to the end. While the server is unavailable it retries the remaining part, until `retryMs` have passed since the last
+ * answer.
  * @throws StoreUnavailable, StreamGone
  */
 export async function* readToEnd<Page>(
   connection: Connection,
   cursor: Cursor<Page>,
   answerMs: number,
+  retryMs = answerMs,
 ): AsyncGenerator<Page, void> {
   let answeredAt = performance.now();
   for (let attempt = 1; !cursor.done; attempt++) {
@@ -49,7 +51,7 @@ export async function* readToEnd<Page>(
     } catch (error) {
       if (error instanceof Silence) inbox?.giveUp();
       if (!(error instanceof StoreUnavailable)) throw error;
-      const leftMs = answeredAt + answerMs - performance.now();
+      const leftMs = answeredAt + retryMs - performance.now();
       if (error instanceof Silence || leftMs <= 0) throw await connection.explained(error);
       await systemTiming.pause(Math.min(backOffMs(attempt, systemTiming), READ_RETRY_MS_MAX, leftMs));
     } finally {
