@@ -7,7 +7,7 @@ import type {
 } from '../../src/dialogue/conversation/conversation.events.js';
 import type { EarlierTurn } from '../../src/dialogue/conversation/earlier-turns.port.js';
 import type { Mark } from '../../src/dialogue/conversation/conversation-mark.policy.js';
-import type { Beginning } from '../../src/resources/identity/access.policy.js';
+import type { Beginning } from '../../src/resources/identity/acts.policy.js';
 import { recordOf, withToolCalls } from '../../src/dialogue/conversation/tool-call.policy.js';
 import type { LinkTerms } from '../../src/resources/identity/links/asking-links.port.js';
 import { Queries } from '../read-models.js';

@@ -1,5 +1,6 @@
 import { FAMILIES, type Family, type RouteAccess, type Scope, SCOPES } from '../../src/kernel/access.js';
-import { type Act, refusalOf } from '../../src/resources/identity/access.policy.js';
+import { refusalOf } from '../../src/resources/identity/access.policy.js';
+import type { Act } from '../../src/resources/identity/acts.policy.js';
 import { BEARER_IS_DEVICE, BRINGS_OWN_CREDENTIAL } from '../../src/resources/identity/identify-request.js';
 import {
   type AgentKeyCaller,

@@ -1,4 +1,5 @@
-import { type Act, refusalOf } from '../../src/resources/identity/access.policy.js';
+import { refusalOf } from '../../src/resources/identity/access.policy.js';
+import type { Act } from '../../src/resources/identity/acts.policy.js';
 import type { AgentKeyCaller, Caller, LinkCaller, SignedInUser, TokenGrant } from '../../src/resources/identity/caller.js';
 
 const cause = { actor: 'x', credential: 'none', correlationId: 'r', causationId: 'r' } as const;

@@ -1,5 +1,5 @@
 import { isPartyTo } from '../../resources/identity/access.policy.js';
-import type { Party as Comer } from '../../resources/identity/access.policy.js';
+import type { Party as Comer } from '../../resources/identity/acts.policy.js';
 import type { Conversation } from './turn.policy.js';
 
 /** A caller of a conversation: a user, or the holder of an agent's key. */

@@ -3,7 +3,8 @@ import { type ArtifactRecord, ArtifactQueries } from '../../../projections/artif
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { isLinkToken, linkTokenHash } from '../../kernel/event-sourcing/link-tokens.js';
 import { isId } from '../../kernel/ids.js';
-import { isShown, may, type NamedConversation, requireAccess, type ShownByLink, type Who } from '../identity/access.policy.js';
+import { isShown, may, requireAccess } from '../identity/access.policy.js';
+import type { NamedConversation, ShownByLink, Who } from '../identity/acts.policy.js';
 import { type Caller, ownerOf } from '../identity/caller.js';
 import { artifactNotFound } from './artifact.decider.js';
 

@@ -11,7 +11,7 @@ import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { reached } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
-import { RedeemedCodes } from '../identity/redeemed-codes.port.js';
+import { RedeemedCodes } from '../identity/client-limits.port.js';
 import { UserIfSignedIn } from '../identity/identity.http.js';
 import { CancelPairing, RedeemPairing, RequestPairing } from './device/device.commands.js';
 import { type Device, pairingNotFound } from './device/device.decider.js';

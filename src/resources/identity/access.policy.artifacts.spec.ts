@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { admin, alice, key, NO_CALLER, refused } from '../../../test/support/callers.js';
-import type { Act } from './access.policy.js';
+import type { Act } from './acts.policy.js';
 
 describe('an artifact', () => {
   const began = { status: 'open', ownerId: 'alice', agentId: 'a1', agentKeyId: 'k1' } as const;

@@ -1,16 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { admin, alice, bearer, key, NO_CALLER, reader, refused } from '../../../test/support/callers.js';
 import { FAMILIES, type Place, type RouteAccess } from '../../kernel/access.js';
-import {
-  type Act,
-  type Beginning,
-  mayResume,
-  type NamedByQuestion,
-  refusalOf,
-  requireAccess,
-  visible,
-  type Who,
-} from './access.policy.js';
+import { mayResume, refusalOf, requireAccess, visible } from './access.policy.js';
+import type { Act, Beginning, NamedByQuestion, Who } from './acts.policy.js';
 import type { Caller, TokenGrant } from './caller.js';
 
 const READ: RouteAccess = { for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: { in: 'query', name: 'id' } };

@@ -1,15 +1,18 @@
-import {
-  type Action,
-  type Family,
-  FAMILIES,
-  FAMILIES_OF_AGENTS_PARTS,
-  type Place,
-  type ResourceAction,
-  type RouteAccess,
-  type Scope,
-} from '../../kernel/access.js';
+import { type Family, FAMILIES, type Place, type RouteAccess } from '../../kernel/access.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { type Grant, grantAllows, lackingInTeam, type NeededInTeam, type TeamStanding } from './grants.policy.js';
+import type {
+  Act,
+  Beginning,
+  ByGrant,
+  NamedByQuestion,
+  NamedConversation,
+  Party,
+  Refusal,
+  ShownByLink,
+  Who,
+} from './acts.policy.js';
+import { grantAllows, lackingInTeam } from './grants.policy.js';
+import { enteringWithToken, importing, notAllowed, scopeMissing, within } from './token-access.policy.js';
 import {
   type Caller,
   type DeviceCaller,
@@ -20,96 +23,6 @@ import {
   signedInUserOf,
   type TokenGrant,
 } from './caller.js';
-
-/** The caller. Undefined if the request has no credential. */
-export type Who = Caller | undefined;
-
-/** The caller who opens a conversation: a user, the holder of an agent's key, or a reader of a link. */
-export type Party = Readonly<
-  { userId: string; token?: TokenGrant } | { agentId: string; ownerId: string } | { linkId: string; ownerId: string }
->;
-
-/** The start of a conversation, as its stream records it. */
-export type Beginning = Readonly<{
-  status: 'none' | 'open' | 'deleted';
-  ownerId: string;
-  agentId: string | null;
-  agentKeyId: string | null | undefined;
-}>;
-
-/** The resources that a question refers to. */
-export type NamedByQuestion = Readonly<{
-  agentId: string | null;
-  sources: readonly string[];
-  promptId: string | null;
-  /** The agent of the conversation that the question continues. Undefined for a new conversation. */
-  continuedAgentId: string | null | undefined;
-  /** The question contains a workflow graph, whose nodes can use any resource of the owner. */
-  bringsWorkflow?: boolean;
-}>;
-
-/** A conversation that a request names. `began` is undefined if it does not exist. */
-export type NamedConversation = Readonly<{ conversationId: string; began: Beginning | undefined }>;
-
-/** The part of a conversation that its link shows. */
-export type ShownByLink = Readonly<{ conversationId: string; turnIds: readonly string[] }>;
-
-/** The grant of a caller who does not own a resource, and the action that the caller needs. */
-type ByGrant = Readonly<{ grant?: Grant | undefined; needs?: ResourceAction | undefined }>;
-
-/** An access to check: an action, and what it acts on. */
-export type Act =
-  /** A request enters a route. `named` returns the ids at a place of the request. */
-  | Readonly<{ does: 'enter'; route: RouteAccess | undefined; named: (place: Place) => readonly unknown[] }>
-  /** One resource is read or changed. `grant` is the caller's grant if the resource belongs to another user. */
-  | (Readonly<{ does: 'reach'; thing: Readonly<{ id?: string; ownerId: string }> | undefined; family?: Family }> & ByGrant)
-  /** Something that is written refers to resources of a family. Their owner is checked where they are looked up. */
-  | Readonly<{ does: 'refer'; family: Family; ids: readonly string[] }>
-  /** A file is imported as a new agent, or changes the agent with this id. */
-  | Readonly<{ does: 'import'; agentId: string | null }>
-  | Readonly<{ does: 'ask'; question: NamedByQuestion }>
-  | Readonly<{ does: 'join'; conversation: Beginning }>
-  /** A journal is read. `askedWith` is the id of the access token that its question was asked with. */
-  | Readonly<{ does: 'replay'; conversation: Beginning; askedWith: string | undefined }>
-  /**
-   * The artifact of a conversation or of a run is read or changed. `within` is the conversation that the request names. `shown`
-   * is what the request's link shows: undefined without a link, null if the link shows nothing.
-   */
-  | Readonly<{
-      does: 'read-artifact' | 'change-artifact';
-      artifact: Readonly<{ ownerId: string; conversationId: string | null; messageId?: string | null }> | undefined;
-      within: NamedConversation | undefined;
-      shown?: ShownByLink | null | undefined;
-    }>
-  /** The artifacts of a conversation, of a workflow's run, or of an owner are listed. */
-  | Readonly<{
-      does: 'list-artifacts';
-      of: NamedConversation | 'workflow-run' | 'owner';
-      shown?: ShownByLink | null | undefined;
-    }>
-  /** The caller, who has the role `role` in the team, reads or changes something in it. */
-  | Readonly<{
-      does: 'act-in-team';
-      team: Readonly<{ ownerId: string }> | undefined;
-      role: TeamStanding['role'];
-      needs: NeededInTeam;
-    }>
-  /** A device reports about a command that was sent to it. */
-  | Readonly<{ does: 'serve'; invocation: Readonly<{ deviceId: string }> | undefined }>
-  /** The complete key of an agent is shown. */
-  | Readonly<{ does: 'see-keys' }>
-  /** The data of all users is read. */
-  | Readonly<{ does: 'see-all' }>;
-
-/**
- * Why access is refused. `not-found` gets the message of the resource, so that another user's resource looks like a missing one.
- */
-export type Refusal = Readonly<
-  | { status: 401; code: 'unauthenticated'; message: string }
-  | { status: 403; code: 'not-available-to-tokens' | 'resource-not-allowed' | 'not-allowed'; message: string }
-  | { status: 403; code: 'insufficient-scope'; message: string; requiredScope: Scope }
-  | { status: 404; code: 'not-found'; message: string }
->;
 
 /** Why a caller may not do something. Undefined if it is allowed. This is the only code that decides on access. */
 export function refusalOf(who: Who | DeviceCaller, act: Act): Refusal | undefined {
@@ -218,14 +131,6 @@ export function keyIdOf(caller: Caller): string | null {
 
 const UNAUTHENTICATED: Refusal = { status: 401, code: 'unauthenticated', message: 'Unauthorized' };
 const NOT_FOUND: Refusal = { status: 404, code: 'not-found', message: 'Not found' };
-const notAllowed = (message: string): Refusal => ({ status: 403, code: 'resource-not-allowed', message });
-const scopeMissing = (scopes: readonly Scope[]): Refusal => ({
-  status: 403,
-  code: 'insufficient-scope',
-  message: `The token lacks the required scope: ${scopes.join(' or ')}`,
-  requiredScope: scopes[0]!,
-});
-
 const generallyNotFound = () => new Rejection('not-found', 'Not found');
 
 export function rejectionOf(refusal: Refusal, notFound: () => Rejection = generallyNotFound): Rejection {
@@ -261,56 +166,6 @@ function isOpenTo(who: Who, { for: audience, links }: RouteAccess): boolean {
     case 'capability':
       return true;
   }
-}
-
-function enteringWithToken(
-  token: TokenGrant,
-  route: RouteAccess | undefined,
-  named: (place: Place) => readonly unknown[],
-): Refusal | undefined {
-  if (!route?.scopes) {
-    const message = 'This endpoint cannot be called with a personal access token';
-    return { status: 403, code: 'not-available-to-tokens', message };
-  }
-  if (route.scopes !== 'any-token' && !route.scopes.some((scope) => grants(token, scope))) return scopeMissing(route.scopes);
-  const closing = route.closedToRestricted?.find((family) => token.resources[family]);
-  if (closing) return notAllowed(`This endpoint is not available to a token that is restricted to specific ${closing}`);
-  const foreign = route.refs?.find((ref) => !within(token, ref.family, named(ref)));
-  if (foreign) return notAllowed(`This token may not use one of the ${foreign.family}`);
-  return enteringRestricted(token, route, named);
-}
-
-/** A token that is restricted in the family of the route cannot create resources, and must name resources of its list. */
-function enteringRestricted(
-  token: TokenGrant,
-  { action, of, at }: RouteAccess,
-  named: (place: Place) => readonly unknown[],
-): Refusal | undefined {
-  const family = FAMILIES.find((each) => each === of);
-  if (!family || !token.resources[family] || WITHOUT_ID.includes(action)) return undefined;
-  const ids = at && action !== 'create' ? named(at) : [];
-  if (ids.length === 0) return notAllowed(`This token is restricted to specific ${family} and cannot use this endpoint`);
-  return within(token, family, ids) ? undefined : notAllowed(`This token may not access this resource (${family})`);
-}
-
-/** Actions that are checked again once their resources are known. */
-const WITHOUT_ID: readonly Action[] = ['list', 'describe', 'import'];
-
-/** An import also creates parts of the agent, so a token that is restricted in the families of these parts cannot import. */
-function importing(token: TokenGrant | undefined, agentId: string | null): Refusal | undefined {
-  const family = FAMILIES_OF_AGENTS_PARTS.find((each) => token?.resources[each]);
-  if (family) return notAllowed(`A token restricted to specific ${family} cannot import agents`);
-  if (!token?.resources.agents || (agentId !== null && within(token, 'agents', [agentId]))) return undefined;
-  return notAllowed('This token is restricted to specific agents and may only update those');
-}
-
-const grants = ({ scopes }: TokenGrant, needed: Scope): boolean =>
-  scopes.includes(needed) || scopes.some((scope) => scope.endsWith(':write') && needed === scope.replace(/:write$/, ':read'));
-
-/** Whether a token reaches all of these ids of a family. A token without a restriction in the family does. */
-function within(token: TokenGrant | undefined, family: Family, ids: readonly unknown[]): boolean {
-  const allowed = token?.resources[family];
-  return !allowed || ids.every((id) => typeof id === 'string' && allowed.includes(id));
 }
 
 const NOT_GRANTED: Refusal = { status: 403, code: 'not-allowed', message: "Your access to this item doesn't allow that" };

@@ -93,3 +93,6 @@ export const onlookerOf = (caller: Caller | undefined): SignedInUser | undefined
 };
 
 export const isAdmin = (caller: Caller): boolean => caller.kind === 'user' && caller.roles.includes('admin');
+
+/** The subject of the signal that a credential may have ended. Its payload is the id of the credential. */
+export const CREDENTIAL_ENDED = 'credential.ended';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { ClientConnection } from './wrong-credentials.port.js';
+import type { ClientConnection } from './client-limits.port.js';
 
 /** 16-bit parts of the network prefix. An internet provider assigns a whole /64 network to one customer. */
 const IPV6_NETWORK_PARTS = 4;

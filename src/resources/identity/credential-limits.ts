@@ -1,8 +1,7 @@
 import type { RateLimit } from '../../kernel/rate-limit.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { clientOf } from './client-address.js';
-import type { RedeemedCodes } from './redeemed-codes.port.js';
-import type { ClientConnection, WrongCredentials } from './wrong-credentials.port.js';
+import type { RedeemedCodes, ClientConnection, WrongCredentials } from './client-limits.port.js';
 
 /** Limits the rate of an action of each client. */
 abstract class LimitedByClient {

@@ -11,7 +11,7 @@ import type { IdentifiedRequest } from './identity.http.js';
 import { type AccessTokenDirectory, isAccessToken } from './access-token-directory.port.js';
 import type { AskingLinks } from './links/asking-links.port.js';
 import type { OpenResponses } from './open-responses.js';
-import type { WrongCredentials } from './wrong-credentials.port.js';
+import type { WrongCredentials } from './client-limits.port.js';
 import { isJsonObject } from '../json-object.policy.js';
 
 /** On these paths the bearer token is an agent key, because clients of these protocols send it there. */

@@ -18,13 +18,12 @@ import { SessionTokens } from './session-tokens.js';
 import { AccessTokenDirectory } from './access-token-directory.port.js';
 import { AskingLinks } from './links/asking-links.port.js';
 import { OpenResponses } from './open-responses.js';
-import { RedeemedCodes } from './redeemed-codes.port.js';
+import { RedeemedCodes, WrongCredentials } from './client-limits.port.js';
 import { RevocableCredentials } from './revocable-credentials.js';
 import { LiveSessions } from './sessions/live-sessions.js';
 import { StateSessionFactHandler } from './sessions/session.commands.js';
 import { Sessions } from './sessions/sessions.port.js';
 import { UserAccounts } from './accounts/user-accounts.port.js';
-import { WrongCredentials } from './wrong-credentials.port.js';
 import { identityRejections } from './identity.rejections.js';
 
 const MINUTE_MS = 60_000;

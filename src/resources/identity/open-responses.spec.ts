@@ -6,9 +6,8 @@ import { eventually } from '../../../test/support/eventually.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { SseStreams } from '../../platform/http/sse.js';
-import type { Caller, SignedInUser } from './caller.js';
+import { type Caller, type SignedInUser, CREDENTIAL_ENDED } from './caller.js';
 import { CHECKED_EVERY_MS, OpenResponses } from './open-responses.js';
-import { CREDENTIAL_ENDED } from './credential-ended.port.js';
 import { RevocableCredentials } from './revocable-credentials.js';
 
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;

@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Signals } from '../../kernel/signals.js';
 import type { Timing } from '../../kernel/timing.js';
 import { endEventStream } from '../../platform/http/sse.js';
-import type { Caller, DeviceCaller } from './caller.js';
-import { CREDENTIAL_ENDED } from './credential-ended.port.js';
+import { type Caller, type DeviceCaller, CREDENTIAL_ENDED } from './caller.js';
 import { nameOf, type RevocableCredential, type RevocableCredentials, revocableOf } from './revocable-credentials.js';
 
 /** How often the stores of credentials are polled while a response is open, because signals may be lost. */

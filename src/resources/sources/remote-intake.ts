@@ -8,7 +8,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { CredentialVault } from '../../platform/credentials/credential-vault.port.js';
 import { AddressRefused, OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import { type AcceptedUpload, NAME_CHARACTERS_MAX, UploadKeyTtl } from './upload-intake.js';
-import { AddRemoteSource } from './source/source.commands.js';
+import { AddRemoteSource } from './source/sync.commands.js';
 import { PAGE_URL_CHARACTERS_MAX, RemoteOptions } from './remote/remote-limits.js';
 import { s3EndpointOf } from './remote/s3-request.policy.js';
 import type { RemoteOrigin } from './source/source.events.js';

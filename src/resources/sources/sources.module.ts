@@ -19,19 +19,21 @@ import { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import { RemoteIntake } from './remote-intake.js';
 import { UploadIntake, UploadKeyTtl } from './upload-intake.js';
 import {
-  AddRemoteSourceHandler,
-  BeginDueSyncHandler,
   CompleteIngestHandler,
   ConfigureSourceHandler,
   DeleteSourceHandler,
   FailIngestHandler,
-  IngestAgainHandler,
   KeepPagesHandler,
   KeepUnpackedFilesHandler,
-  SetSyncFrequencyHandler,
   StartIngestHandler,
   UploadSourceHandler,
 } from './source/source.commands.js';
+import {
+  AddRemoteSourceHandler,
+  BeginDueSyncHandler,
+  IngestAgainHandler,
+  SetSyncFrequencyHandler,
+} from './source/sync.commands.js';
 import { Reaching } from '../identity/reaching.js';
 import { AgentSearch } from './chunks/agent-search.port.js';
 import { StoredAgentSearch } from './chunks/stored-agent-search.js';

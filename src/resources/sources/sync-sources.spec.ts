@@ -3,7 +3,7 @@ import type { Commands } from '../../kernel/commands.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import type { DueSync, SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { type BeginDueSync, BeginDueSyncHandler } from './source/source.commands.js';
+import { type BeginDueSync, BeginDueSyncHandler } from './source/sync.commands.js';
 import { failIngest, source } from './source/source.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
 import { sourceStream } from './source/source.events.js';

@@ -4,7 +4,7 @@ import { type DueSync, SourceQueries } from '../../../projections/sources/source
 import { collectFailures } from '../../kernel/each-of.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
-import { BeginDueSync } from './source/source.commands.js';
+import { BeginDueSync } from './source/sync.commands.js';
 
 /** The interval of checks for due syncs. */
 const EVERY_MS = 5_000;

@@ -9,7 +9,7 @@ import { CurrentUser } from '../identity/identity.http.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { IngestAgain, SetSyncFrequency } from './source/source.commands.js';
+import { IngestAgain, SetSyncFrequency } from './source/sync.commands.js';
 import { syncFrequencyIn } from './remote/remote-request.policy.js';
 import { SOURCE_INGESTED_AGAIN } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';

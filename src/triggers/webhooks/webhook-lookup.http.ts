@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { AgentQueries, AgentRecord } from '../../../projections/agents/agents.queries.js';
 import { webhookTokenHash } from '../../resources/agents/webhook-token.policy.js';
-import type { WrongCredentials } from '../../resources/identity/wrong-credentials.port.js';
+import type { WrongCredentials } from '../../resources/identity/client-limits.port.js';
 import { Rejection } from '../../kernel/rejection.js';
 
 const WEBHOOK_PATH = /^\/api\/webhooks\/agents\/([^/?]+)\/?(?:\?|$)/;

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { IdentityModule } from '../../resources/identity/identity.module.js';
-import { WrongCredentials } from '../../resources/identity/wrong-credentials.port.js';
+import { WrongCredentials } from '../../resources/identity/client-limits.port.js';
 import { Config } from '../../platform/config/config.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { RunsModule } from '../../background/runs/runs.module.js';

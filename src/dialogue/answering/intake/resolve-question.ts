@@ -11,14 +11,8 @@ import {
   conversationStream,
   type TurnSettings,
 } from '../../conversation/conversation.events.js';
-import {
-  keyIdOf,
-  type NamedByQuestion,
-  reached,
-  requireAccess,
-  restrictedTokenOf,
-  tokenOf,
-} from '../../../resources/identity/access.policy.js';
+import { keyIdOf, reached, requireAccess, restrictedTokenOf, tokenOf } from '../../../resources/identity/access.policy.js';
+import type { NamedByQuestion } from '../../../resources/identity/acts.policy.js';
 import { type Caller, ownerOf, signedInUserOf } from '../../../resources/identity/caller.js';
 import { Reaching } from '../../../resources/identity/reaching.js';
 import { isId } from '../../../kernel/ids.js';

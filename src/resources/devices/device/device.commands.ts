@@ -9,7 +9,7 @@ import { type Outcome, Streams } from '../../../kernel/event-sourcing/streams.js
 import { newId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
-import { CREDENTIAL_ENDED } from '../../identity/credential-ended.port.js';
+import { CREDENTIAL_ENDED } from '../../identity/caller.js';
 import {
   addPattern,
   cancelPairing,

@@ -6,7 +6,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
 import { bearerOf } from '../authenticator.js';
 import { BegunSignIns } from '../credential-limits.js';
-import { WrongCredentials } from '../wrong-credentials.port.js';
+import { WrongCredentials } from '../client-limits.port.js';
 import { IdentityProvider, ProviderRefused, ProviderUnavailable } from './identity-provider.js';
 import { OIDC_PATH, OidcOptions, type OidcSettings } from './oidc-options.js';
 import { SignIn } from './sign-in.js';

@@ -8,7 +8,7 @@ import { Signals } from '../../../kernel/signals.js';
 import { expiryIn, freshAccessToken, type TokenRules } from './access-token.policy.js';
 import { accessTokens, create, regenerate, revoke, type TokenWish } from './access-tokens.decider.js';
 import { type AccessTokenId, accessTokensStream } from './access-tokens.events.js';
-import { CREDENTIAL_ENDED } from '../credential-ended.port.js';
+import { CREDENTIAL_ENDED } from '../caller.js';
 
 /** A token with its secret, which cannot be read again later. */
 export type IssuedToken = Readonly<{ tokenId: AccessTokenId; token: string; position: bigint | undefined }>;

@@ -6,7 +6,7 @@ import { type ToolRecord, ToolQueries } from '../../../../projections/tools/tool
 import type { SignedInUser } from '../../identity/caller.js';
 import { reached } from '../../identity/access.policy.js';
 import { CurrentUser } from '../../identity/identity.http.js';
-import { WrongCredentials } from '../../identity/wrong-credentials.port.js';
+import { WrongCredentials } from '../../identity/client-limits.port.js';
 import { Clock } from '../../../kernel/clock.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';

@@ -6,3 +6,9 @@ export abstract class WrongCredentials {
   /** Counts one wrong credential. @throws Rejection too-many-wrong-credentials if the client has exceeded the limit */
   abstract count(client: ClientConnection): Promise<void>;
 }
+
+/** Counts the pairing codes that a client tries, right and wrong. Codes are short enough to type, so guessing must be limited. */
+export abstract class RedeemedCodes {
+  /** Counts one code. @throws Rejection too-many-requests if the client has exceeded the limit */
+  abstract count(client: ClientConnection): Promise<void>;
+}
