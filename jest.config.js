@@ -11,6 +11,7 @@ const base = {
   setupFiles: ['reflect-metadata'],
   roots: ['<rootDir>/src', '<rootDir>/projections', '<rootDir>/test'],
   transform: {},
+  globalSetup: '<rootDir>/test/support/compile.setup.js',
 };
 
 const suite = (displayName, testRegex, more = {}) => ({ ...base, displayName, testRegex, ...more });

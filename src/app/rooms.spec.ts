@@ -38,7 +38,9 @@ it('every module is a room', () => {
 
 it('every notification rule is listed', async () => {
   const declaring = files.filter((file) => file.endsWith('.notifications.ts'));
-  const modules = await Promise.all(declaring.map((file) => import(`../${file}`) as Promise<Record<string, unknown>>));
+  const modules = await Promise.all(
+    declaring.map((file) => import(`../${file.replace(/\.ts$/, '.js')}`) as Promise<Record<string, unknown>>),
+  );
   const declared = modules.flatMap((exported) => Object.values(exported).flat());
   expect(declared.length).toBeGreaterThanOrEqual(declaring.length);
   const listed = ROOMS.flatMap(({ notifications }) => notifications ?? []);

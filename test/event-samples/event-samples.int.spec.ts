@@ -32,7 +32,7 @@ function histories(types: readonly string[], samples: readonly Sample[]): readon
 }
 
 it.each(projections)('$name parks no shape that was ever shipped', async (projection) => {
-  const codecs = await featureCodecs(process.cwd());
+  const codecs = await featureCodecs();
   // A codec lists its types in the order in which they occur.
   const types = Object.values(codecs).flatMap((codec) => Object.keys(codec));
   const { given, parked, expectSameAfterRebuild } = await projecting(projection, database.sql);

@@ -28,7 +28,7 @@ let features: Readonly<Record<string, Codec>>;
 let codecs: Readonly<Record<string, Codec>>;
 
 beforeAll(async () => {
-  features = await featureCodecs(root);
+  features = await featureCodecs();
   codecs = { ...features, ...STORED_AS_THEY_ARE };
 });
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { type Codec, currentVersion } from '../../src/kernel/event-sourcing/codec.js';
 import { FRAME_EVENT } from '../../src/dialogue/journal/message.events.js';
 import { USER_EVENT } from '../../src/views/notifications/user.events.js';
@@ -40,12 +40,12 @@ export function readSamples(folder: string): readonly Sample[] {
 }
 
 /** The codecs of all features by category: every `<category>Codec` that a `*.codec.ts` exports. */
-export async function featureCodecs(root: string): Promise<Readonly<Record<string, Codec>>> {
-  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.codec.ts'),
+export async function featureCodecs(): Promise<Readonly<Record<string, Codec>>> {
+  const files = readdirSync(fileURLToPath(new URL('../../src/', import.meta.url)), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.codec.ts'),
   );
   const modules = await Promise.all(
-    files.map((file) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<Record<string, Codec>>),
+    files.map((file) => import(`../../src/${file.replace(/\.ts$/, '.js')}`) as Promise<Record<string, Codec>>),
   );
   const named = modules.flatMap((module) => Object.entries(module));
   return Object.fromEntries(named.map(([name, codec]) => [name.replace(/Codec$/, ''), codec]));

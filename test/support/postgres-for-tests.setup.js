@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import './typescript.js';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { compileAll, compiledPath } from './compiled-file.js';
 
 const PREFIX = 'verbatim-test-postgres-';
 /** A file system in memory, on which a database is cloned in a tenth of the time. Containers often have too little of it. */
@@ -13,6 +14,7 @@ const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
  * projects.
  */
 export default async function startPostgresForTests() {
+  await compileAll();
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
     refuseUnlessForTests(given);
@@ -21,7 +23,7 @@ export default async function startPostgresForTests() {
     return;
   }
   sweepDirectoriesOfDeadRuns();
-  const { startEmbeddedPostgres } = await import('../../src/platform/postgres/embedded-postgres.ts');
+  const { startEmbeddedPostgres } = await loaded('../../src/platform/postgres/embedded-postgres.ts');
   const dataDir = mkdtempSync(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), `${PREFIX}${process.pid}-`));
   const server = await startEmbeddedPostgres({ dataDir, forTests: true });
   process.env.TEST_POSTGRES_URL = server.url;
@@ -32,10 +34,12 @@ export default async function startPostgresForTests() {
   };
 }
 
+const loaded = (file) => import(pathToFileURL(compiledPath(fileURLToPath(new URL(file, import.meta.url)))).href);
+
 /** Makes the template database. Services of tests start on a clone of it, as if they had been started there before. */
 async function makeTemplate() {
   await import('reflect-metadata');
-  const { makeTemplateDatabase } = await import('./template-database.ts');
+  const { makeTemplateDatabase } = await loaded('./template-database.ts');
   const template = await makeTemplateDatabase(process.env.TEST_POSTGRES_URL);
   process.env.TEST_POSTGRES_TEMPLATE = template.name;
   globalThis.dropTemplateDatabase = template.drop;

@@ -3,7 +3,7 @@ import Module, { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
-import { sourceMapPath } from '../compiled-file.js';
+import { compiledPath, isCompiled, isSource, sourceMapPath } from '../compiled-file.js';
 import { useSuite } from './globals.js';
 
 const require = createRequire(import.meta.url);
@@ -12,8 +12,8 @@ const asyncHooks = require('node:async_hooks');
 const ASYNC_LOCAL_STORAGE = Object.getOwnPropertyDescriptor(asyncHooks, 'AsyncLocalStorage');
 
 /**
- * Loads suites as Node loads programs: without a virtual machine, modules compiled by the loader of `../typescript.js`, each
- * loaded once per process. In jest's own runtime the service takes a third more time, every suite loads all modules again, and
+ * Loads suites as Node loads programs: without a virtual machine, from files that are compiled before, each loaded
+ * once per process. In jest's own runtime the service takes a third more time, every suite loads all modules again, and
  * none of them is ever freed. Other features of jest, above all mocks of modules, are not used here.
  */
 export default class NodeRuntime {
@@ -26,7 +26,7 @@ export default class NodeRuntime {
   }
 
   async unstable_importModule(path) {
-    await import(pathToFileURL(path).href);
+    await import(pathToFileURL(isSource(path) ? compiledPath(path) : path).href);
   }
 
   requireModule(path) {
@@ -117,6 +117,6 @@ class SequentialContext {
 class SourceMaps extends Map {
   get(place) {
     const file = place.startsWith('file:') ? fileURLToPath(place) : place;
-    return file.endsWith('.ts') ? sourceMapPath(file) : undefined;
+    return isCompiled(file) ? sourceMapPath(file) : undefined;
   }
 }
