@@ -264,6 +264,7 @@ describe('an API description', () => {
     const many = <T>(value: (at: number) => T) => Array.from({ length: 50_000 }, (_, at) => value(at));
     const body = (media: object) => ({ post: { requestBody: { content: { 'application/json': media } } } });
     const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`f${n}`, { $ref: '#/shared' }]));
+    const header = { type: 'apiKey', in: 'header', name: long };
     const security = [Object.fromEntries(many((at) => [`k${at}`, []]))];
 
     it.each<[string, object, object?]>([
@@ -283,6 +284,7 @@ describe('an API description', () => {
       ['a name of a field', body({ schema: { $ref: '#/shared' } }), { shared: { properties: { [long]: true } } }],
       ['a reference', body({ schema: { properties: fields } }), { shared: { $ref: `#/${long}` } }],
       ['a list of credentials', { get: {} }, { security }],
+      ['the header of a credential', { get: {} }, { security: [{ key: [] }], components: { securitySchemes: { key: header } } }],
     ])('is refused: %s', (_, item, more = {}) => {
       expect(() => parseSpec(spec(operations(item), more))).toThrow(/too large|longer than 2048 characters/);
     });

@@ -4,7 +4,7 @@ import { bodyFormOf } from './request-body.policy.js';
 import type { Json } from './spec-document.js';
 import { isJsonObject } from '../../json-object.policy.js';
 import { SpecSchemas } from './spec-schemas.js';
-import { credentialParameters } from './spec-security.js';
+import { SpecCredentials } from './spec-security.js';
 import { baseUrlOf } from './spec-servers.js';
 
 export const SPEC_ACTIONS_MAX = 500;
@@ -29,11 +29,12 @@ type Operation = Readonly<{ path: string; method: string; operation: Json; share
 /** Turns the operations of an API description into actions of a tool. @throws Rejection invalid-request */
 export function parseSpec(document: Json): ParsedSpec {
   const schemas = new SpecSchemas(document);
+  const credentials = new SpecCredentials(document, schemas);
   const operations = operationsOf(document, schemas);
   const names = new Set<string>();
   const actions = operations
     .slice(0, SPEC_ACTIONS_MAX)
-    .map((operation) => new OperationReader(document, schemas, operation).action(names));
+    .map((operation) => new OperationReader(document, schemas, credentials, operation).action(names));
   const info = schemas.resolved(document['info']);
   const metadata = {
     title: textIn(info, 'title'),
@@ -60,6 +61,7 @@ class OperationReader {
   constructor(
     private readonly document: Json,
     private readonly schemas: SpecSchemas,
+    private readonly credentials: SpecCredentials,
     private readonly found: Operation,
   ) {}
 
@@ -71,7 +73,7 @@ class OperationReader {
     this.schemas.spend([operationId, description, url]);
     const parameters = this.parameters();
     const at = (...places: readonly string[]) => parameters.filter((parameter) => places.includes(textIn(parameter, 'in')));
-    const credentials = credentialParameters(this.document, operation, this.schemas);
+    const credentials = this.credentials.of(operation);
     return {
       name: nameOf(operationId || `${method}_${path}`, names),
       url,

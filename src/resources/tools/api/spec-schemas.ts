@@ -44,10 +44,11 @@ export class SpecSchemas {
 
   /** Counts a value that the answer repeats. @throws Rejection invalid-request if that is too much for one description */
   spend(value: unknown): void {
-    this.count(typeof value === 'string' ? value.length : JSON.stringify(value).length);
+    this.spendCharacters(typeof value === 'string' ? value.length : JSON.stringify(value).length);
   }
 
-  private count(work: number): void {
+  /** @throws Rejection invalid-request */
+  spendCharacters(work: number): void {
     this.work += work;
     if (this.work > WORK_MAX) throw tooLarge();
   }
@@ -58,7 +59,7 @@ export class SpecSchemas {
    */
   resolved(value: unknown): Json {
     let current = value;
-    this.count(LOOKUP_WORK);
+    this.spendCharacters(LOOKUP_WORK);
     for (let followed = 0; isJsonObject(current) && typeof current['$ref'] === 'string'; followed++) {
       if (followed >= REFERENCES_MAX) throw new Rejection('invalid-request', `The reference ${current['$ref']} leads nowhere.`);
       this.spend(current['$ref']);
