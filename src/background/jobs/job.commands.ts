@@ -182,3 +182,13 @@ export class ReportJobHandler implements Handler<ReportJob> {
     await this.streams.transact(jobStream(jobId), job, reportJob(by), cause, known);
   }
 }
+
+export const jobHandlers = [
+  CancelJobHandler,
+  EndJobHandler,
+  PurgeJobHandler,
+  MarkJobLostHandler,
+  ReportJobProgressHandler,
+  StartJobHandler,
+  ReportJobHandler,
+];

@@ -10,15 +10,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../kernel/timing.js';
 import { Config } from '../../platform/config/config.js';
 import { BackgroundCalls } from '../../dialogue/answering/loop/background-calls.port.js';
-import {
-  CancelJobHandler,
-  EndJobHandler,
-  PurgeJobHandler,
-  MarkJobLostHandler,
-  ReportJobProgressHandler,
-  StartJobHandler,
-  ReportJobHandler,
-} from './job.commands.js';
+import { jobHandlers } from './job.commands.js';
 import { JobBook } from './job-book.js';
 import { JobOptions } from './job-options.js';
 import { JobRunner } from './job-runner.js';
@@ -84,13 +76,7 @@ const TOOL_KINDS = [CheckJobTool];
     },
     { provide: BackgroundCalls, useExisting: JobRunner },
     JobBook,
-    StartJobHandler,
-    ReportJobProgressHandler,
-    EndJobHandler,
-    CancelJobHandler,
-    PurgeJobHandler,
-    MarkJobLostHandler,
-    ReportJobHandler,
+    ...jobHandlers,
   ],
   exports: [...REACTIONS, ...TICKERS, ...RETENTION, ...TOOL_KINDS, BackgroundCalls],
 })

@@ -242,7 +242,7 @@ export class PurgeRun extends Command<void> {
 }
 
 @CommandHandler(PurgeRun)
-export class PurgeRunHandler implements Handler<PurgeRun> {
+class PurgeRunHandler implements Handler<PurgeRun> {
   constructor(
     private readonly store: EventStore,
     private readonly streams: Streams,
@@ -254,3 +254,16 @@ export class PurgeRunHandler implements Handler<PurgeRun> {
     await this.streams.transact(runStream(runId), run, purgeRun(runId, delivery, used, this.clock.now()), cause);
   }
 }
+
+export const runHandlers = [
+  AbandonAttemptHandler,
+  FailRunHandler,
+  FinishEffectHandler,
+  FinishRunHandler,
+  GiveUpRunHandler,
+  PurgeRunHandler,
+  QueueRunHandler,
+  RefuseRunHandler,
+  StartEffectHandler,
+  StartRunHandler,
+];

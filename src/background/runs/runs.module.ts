@@ -5,18 +5,7 @@ import { TaskRunners } from '../../work/tasks/task-runner.port.js';
 import { TasksModule } from '../../work/tasks/tasks.module.js';
 import { QueuedRuns } from './queued-runs.js';
 import { RunAgent } from './run-agent.js';
-import {
-  AbandonAttemptHandler,
-  FailRunHandler,
-  FinishEffectHandler,
-  FinishRunHandler,
-  GiveUpRunHandler,
-  PurgeRunHandler,
-  QueueRunHandler,
-  RefuseRunHandler,
-  StartEffectHandler,
-  StartRunHandler,
-} from './run.commands.js';
+import { runHandlers } from './run.commands.js';
 import { Runs } from './runs.port.js';
 import { EndWorkflowsOfRuns } from './end-workflows-of-runs.reaction.js';
 import { PurgeTasksOfRuns } from './purge-tasks-of-runs.reaction.js';
@@ -24,18 +13,7 @@ import { runsRejections } from './runs.rejections.js';
 import { runPurges } from './run.purges.js';
 
 const REACTIONS = [PurgeTasksOfRuns, EndWorkflowsOfRuns];
-const HANDLERS = [
-  QueueRunHandler,
-  RefuseRunHandler,
-  StartRunHandler,
-  StartEffectHandler,
-  FinishEffectHandler,
-  FinishRunHandler,
-  AbandonAttemptHandler,
-  FailRunHandler,
-  GiveUpRunHandler,
-  PurgeRunHandler,
-];
+const HANDLERS = [...runHandlers];
 
 /** Headless runs of agents. */
 @Module({

@@ -75,12 +75,7 @@ import { KeptFindings } from './research/kept-findings.js';
 import { PurgeResearches } from './research/purge-researches.js';
 import { ResearchAnswers } from './research/research-answers.js';
 import { ResearchSteps } from './research/research-steps.js';
-import {
-  AskResearchClarificationHandler,
-  PurgeResearchHandler,
-  RecordResearchPlanHandler,
-  RecordResearchReportHandler,
-} from './research/research.commands.js';
+import { researchHandlers } from './research/research.commands.js';
 import { researchPurges } from './research/research.purges.js';
 
 const REACTIONS = [
@@ -106,16 +101,7 @@ const WORKFLOW_RUNS = [
   WorkflowRunQueries,
   ...workflowRunHandlers,
 ];
-const RESEARCH = [
-  AgentPrompt,
-  KeptFindings,
-  ResearchSteps,
-  ResearchAnswers,
-  AskResearchClarificationHandler,
-  RecordResearchPlanHandler,
-  RecordResearchReportHandler,
-  PurgeResearchHandler,
-];
+const RESEARCH = [AgentPrompt, KeptFindings, ResearchSteps, ResearchAnswers, ...researchHandlers];
 
 @Module({
   imports: [

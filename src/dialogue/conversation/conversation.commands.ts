@@ -157,7 +157,7 @@ export class RateAnswer extends Command<bigint | undefined> {
 }
 
 @CommandHandler(RateAnswer)
-export class RateAnswerHandler implements Handler<RateAnswer> {
+class RateAnswerHandler implements Handler<RateAnswer> {
   constructor(
     private readonly streams: Streams,
     private readonly earlierTurns: EarlierTurns,
@@ -174,3 +174,12 @@ export class RateAnswerHandler implements Handler<RateAnswer> {
     });
   }
 }
+
+export const conversationHandlers = [
+  DeleteConversationHandler,
+  EntitleConversationHandler,
+  OpenConversationHandler,
+  RateAnswerHandler,
+  RenameConversationHandler,
+  WatchConversationHandler,
+];

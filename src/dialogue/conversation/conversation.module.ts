@@ -2,20 +2,13 @@ import { Module } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { ConversationSearchQueries } from '../../../projections/conversations/conversation-search.queries.js';
 import { ConversationsController } from './conversations.http.js';
-import {
-  DeleteConversationHandler,
-  EntitleConversationHandler,
-  OpenConversationHandler,
-  RateAnswerHandler,
-  RenameConversationHandler,
-  WatchConversationHandler,
-} from './conversation.commands.js';
+import { conversationHandlers } from './conversation.commands.js';
 import { AppendTurnHandler, NoteBackgroundWorkHandler } from './additions.commands.js';
 import { ConversationGuard } from './conversation-guard.js';
 import { EarlierTurns } from './earlier-turns.port.js';
 import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
-import { PAUSE_HANDLERS } from './pause.commands.js';
+import { pauseHandlers } from './pause.commands.js';
 import { TURN_HANDLERS, AskAutomaticTurnHandler } from './turn.commands.js';
 import { conversationNotifications } from './conversation.notifications.js';
 
@@ -26,15 +19,10 @@ import { conversationNotifications } from './conversation.notifications.js';
     ConversationSearchQueries,
     { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
     ConversationGuard,
-    RenameConversationHandler,
-    WatchConversationHandler,
-    EntitleConversationHandler,
-    DeleteConversationHandler,
-    OpenConversationHandler,
-    RateAnswerHandler,
+    ...conversationHandlers,
     NoteBackgroundWorkHandler,
     ...TURN_HANDLERS,
-    ...PAUSE_HANDLERS,
+    ...pauseHandlers,
     AppendTurnHandler,
     AskAutomaticTurnHandler,
   ],

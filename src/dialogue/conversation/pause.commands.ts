@@ -104,5 +104,4 @@ class ExpirePauseHandler implements Handler<ExpirePause> {
   }
 }
 
-/** The handlers of pauses and tool calls. */
-export const PAUSE_HANDLERS = [StartToolCallHandler, FinishToolCallHandler, PauseTurnHandler, ExpirePauseHandler] as const;
+export const pauseHandlers = [StartToolCallHandler, FinishToolCallHandler, PauseTurnHandler, ExpirePauseHandler] as const;

@@ -75,7 +75,7 @@ export class ImportIntoAgent extends Command<Readonly<{ status: AgentStatus; slu
 }
 
 @CommandHandler(ImportIntoAgent)
-export class ImportIntoAgentHandler implements Handler<ImportIntoAgent> {
+class ImportIntoAgentHandler implements Handler<ImportIntoAgent> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -219,3 +219,13 @@ export class MintAgentWebhookHandler implements Handler<MintAgentWebhook> {
     return { webhook: state.webhook!, position };
   }
 }
+
+export const agentHandlers = [
+  CreateAgentHandler,
+  DeleteAgentHandler,
+  ImportIntoAgentHandler,
+  MintAgentWebhookHandler,
+  PinAgentHandler,
+  RegenerateAgentKeyHandler,
+  UpdateAgentHandler,
+];

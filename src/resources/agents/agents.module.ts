@@ -12,15 +12,7 @@ import { AccessibleReferences } from './accessible-references.js';
 import { AgentImagesController } from './agent-images.http.js';
 import { AgentWebhookController, PublicBaseUrl } from './agent-webhook.http.js';
 import { AgentsController } from './agents.http.js';
-import {
-  CreateAgentHandler,
-  DeleteAgentHandler,
-  ImportIntoAgentHandler,
-  MintAgentWebhookHandler,
-  PinAgentHandler,
-  RegenerateAgentKeyHandler,
-  UpdateAgentHandler,
-} from './agent.commands.js';
+import { agentHandlers } from './agent.commands.js';
 import { DeleteWorkflowOfAgent } from './delete-workflow-of-agent.reaction.js';
 import { ReferredThings } from './referred-things.js';
 import { StoredAgentKeys } from './stored-agent-keys.js';
@@ -46,13 +38,7 @@ const images = MultipartModule.registerAsync({
     ReferredThings,
     AccessibleReferences,
     { provide: AgentKeyDirectory, useClass: StoredAgentKeys },
-    CreateAgentHandler,
-    UpdateAgentHandler,
-    RegenerateAgentKeyHandler,
-    PinAgentHandler,
-    DeleteAgentHandler,
-    MintAgentWebhookHandler,
-    ImportIntoAgentHandler,
+    ...agentHandlers,
     WebhookTokens,
     DeleteWorkflowOfAgent,
     {

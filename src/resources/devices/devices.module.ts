@@ -3,15 +3,7 @@ import { DeviceQueries } from '../../../projections/devices/devices.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { DeviceDirectory } from '../identity/device-directory.port.js';
 import { IdentityModule } from '../identity/identity.module.js';
-import {
-  AddDevicePatternHandler,
-  CancelPairingHandler,
-  ChangeDeviceHandler,
-  RedeemPairingHandler,
-  RemoveDevicePatternHandler,
-  RequestPairingHandler,
-  RevokeDeviceHandler,
-} from './device/device.commands.js';
+import { deviceHandlers } from './device/device.commands.js';
 import { DeviceOutputs } from './invocations/device-outputs.js';
 import { DeviceSessionController } from './device-session.http.js';
 import { DeviceSessions } from './invocations/device-sessions.js';
@@ -21,13 +13,7 @@ import { DevicesController } from './devices.http.js';
 import { DevicesOptions } from './device/devices-options.js';
 import { devicesRejections } from './devices.rejections.js';
 import { EndInvocations } from './invocations/end-invocations.ticker.js';
-import {
-  AcknowledgeInvocationHandler,
-  GiveUpInvocationHandler,
-  HandOutInvocationHandler,
-  ReceiveOutputHandler,
-  RequestInvocationHandler,
-} from './invocations/device-invocation.commands.js';
+import { deviceInvocationHandlers } from './invocations/device-invocation.commands.js';
 import { PairingsController } from './pairings.http.js';
 import { RemoteDeviceTool } from './invocations/remote-device-tool.js';
 import { StoredDevices } from './device/stored-devices.js';
@@ -62,18 +48,8 @@ const TOOL_KINDS = [RemoteDeviceTool];
           publicUrl: config.publicApiBaseUrl ?? null,
         }),
     },
-    RequestPairingHandler,
-    CancelPairingHandler,
-    RedeemPairingHandler,
-    ChangeDeviceHandler,
-    AddDevicePatternHandler,
-    RemoveDevicePatternHandler,
-    RevokeDeviceHandler,
-    RequestInvocationHandler,
-    HandOutInvocationHandler,
-    AcknowledgeInvocationHandler,
-    ReceiveOutputHandler,
-    GiveUpInvocationHandler,
+    ...deviceHandlers,
+    ...deviceInvocationHandlers,
   ],
   exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS, DeviceDirectory],
 })

@@ -3,12 +3,7 @@ import { Config, ConfigInvalid } from '../../platform/config/config.js';
 import { CustomModelQueries } from '../../../projections/custom-models/custom-models.queries.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
-import {
-  ChangeCustomModelHandler,
-  CreateCustomModelHandler,
-  DeleteCustomModelHandler,
-  ImportCustomModelHandler,
-} from './custom/custom-model.commands.js';
+import { customModelHandlers } from './custom/custom-model.commands.js';
 import { CustomModelEndpoints } from './custom/custom-model-endpoints.js';
 import { CustomModelTests } from './custom/custom-model-tests.js';
 import { CustomModelsController } from './custom/custom-models.http.js';
@@ -39,10 +34,7 @@ const REACTIONS = [PurgeCustomModelKeys];
     CustomModelQueries,
     CustomModelTests,
     StoredModelKeys,
-    CreateCustomModelHandler,
-    ChangeCustomModelHandler,
-    DeleteCustomModelHandler,
-    ImportCustomModelHandler,
+    ...customModelHandlers,
     { provide: PortableModels, useClass: StoredPortableModels },
     {
       provide: CustomModelEndpoints,

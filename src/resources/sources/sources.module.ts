@@ -18,22 +18,8 @@ import { TasksModule } from '../../work/tasks/tasks.module.js';
 import { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import { RemoteIntake } from './remote-intake.js';
 import { UploadIntake, UploadKeyTtl } from './upload-intake.js';
-import {
-  CompleteIngestHandler,
-  ConfigureSourceHandler,
-  DeleteSourceHandler,
-  FailIngestHandler,
-  KeepPagesHandler,
-  KeepUnpackedFilesHandler,
-  StartIngestHandler,
-  UploadSourceHandler,
-} from './source/source.commands.js';
-import {
-  AddRemoteSourceHandler,
-  BeginDueSyncHandler,
-  IngestAgainHandler,
-  SetSyncFrequencyHandler,
-} from './source/sync.commands.js';
+import { sourceHandlers } from './source/source.commands.js';
+import { syncHandlers } from './source/sync.commands.js';
 import { Reaching } from '../identity/reaching.js';
 import { AgentSearch } from './chunks/agent-search.port.js';
 import { StoredAgentSearch } from './chunks/stored-agent-search.js';
@@ -99,19 +85,9 @@ const TICKERS = [SyncSources];
     { provide: AgentSearch, useClass: StoredAgentSearch },
     ChunkQueries,
     SourceQueries,
-    UploadSourceHandler,
-    AddRemoteSourceHandler,
-    SetSyncFrequencyHandler,
-    ConfigureSourceHandler,
+    ...syncHandlers,
     ChangeSourceFilesHandler,
-    IngestAgainHandler,
-    BeginDueSyncHandler,
-    KeepPagesHandler,
-    KeepUnpackedFilesHandler,
-    StartIngestHandler,
-    CompleteIngestHandler,
-    FailIngestHandler,
-    DeleteSourceHandler,
+    ...sourceHandlers,
     PurgeSourceChunksHandler,
     EditChunkHandler,
     UploadIntake,

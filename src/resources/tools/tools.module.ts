@@ -4,7 +4,7 @@ import { IdentityModule } from '../identity/identity.module.js';
 import { SwitchDefaultToolHandler } from './defaults/default-tools.commands.js';
 import { PurgeSecrets } from './toolbox/purge-secrets.reaction.js';
 import { StoredToolbox } from './toolbox/stored-toolbox.js';
-import { ChangeToolHandler, CreateToolHandler, DeleteToolHandler, ImportToolHandler } from './toolbox/tool.commands.js';
+import { toolHandlers } from './toolbox/tool.commands.js';
 import { ToolHistory } from './toolbox/tool-history.js';
 import { ToolSetup } from './toolbox/tool-setup.js';
 import { Toolbox } from './toolbox/toolbox.port.js';
@@ -23,10 +23,7 @@ const REACTIONS = [PurgeSecrets];
     ToolSetup,
     ToolHistory,
     { provide: Toolbox, useClass: StoredToolbox },
-    CreateToolHandler,
-    ChangeToolHandler,
-    DeleteToolHandler,
-    ImportToolHandler,
+    ...toolHandlers,
     SwitchDefaultToolHandler,
   ],
   exports: [...REACTIONS, ToolSetup, Toolbox, ToolQueries],

@@ -29,7 +29,7 @@ export class CreateWorkflow extends Command<WorkflowSaved> {
 }
 
 @CommandHandler(CreateWorkflow)
-export class CreateWorkflowHandler implements Handler<CreateWorkflow> {
+class CreateWorkflowHandler implements Handler<CreateWorkflow> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -62,7 +62,7 @@ export class ChangeWorkflow extends Command<WorkflowSaved> {
 }
 
 @CommandHandler(ChangeWorkflow)
-export class ChangeWorkflowHandler implements Handler<ChangeWorkflow> {
+class ChangeWorkflowHandler implements Handler<ChangeWorkflow> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -105,7 +105,7 @@ export class ImportWorkflow extends Command<bigint | undefined> {
 }
 
 @CommandHandler(ImportWorkflow)
-export class ImportWorkflowHandler implements Handler<ImportWorkflow> {
+class ImportWorkflowHandler implements Handler<ImportWorkflow> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -135,7 +135,7 @@ export class DeleteWorkflow extends Command<bigint | undefined> {
 }
 
 @CommandHandler(DeleteWorkflow)
-export class DeleteWorkflowHandler implements Handler<DeleteWorkflow> {
+class DeleteWorkflowHandler implements Handler<DeleteWorkflow> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -155,3 +155,5 @@ function inUse(agents: readonly Readonly<{ id: string; name: string }>[]): Rejec
   const text = `The workflow is used by ${agents.length === 1 ? `the agent "${agents[0]!.name}"` : `${agents.length} agents`}`;
   return new Rejection('workflow-in-use', text, { error: text, code: 'workflow_in_use', agents });
 }
+
+export const workflowHandlers = [ChangeWorkflowHandler, CreateWorkflowHandler, DeleteWorkflowHandler, ImportWorkflowHandler];

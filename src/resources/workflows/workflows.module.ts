@@ -9,12 +9,7 @@ import { GuardedExpressions } from './expressions/guarded-expressions.js';
 import { Expressions } from './expressions/expressions.port.js';
 import { GraphValidation } from './graph-validation.port.js';
 import { StoredWorkflowGraphs } from './stored-workflow-graphs.js';
-import {
-  ChangeWorkflowHandler,
-  CreateWorkflowHandler,
-  DeleteWorkflowHandler,
-  ImportWorkflowHandler,
-} from './workflow.commands.js';
+import { workflowHandlers } from './workflow.commands.js';
 import { WorkflowGraphs } from './workflow-graphs.port.js';
 import { WorkflowReferences } from './workflow-references.js';
 import { WorkflowsController } from './workflows.http.js';
@@ -33,10 +28,7 @@ import { workflowsRejections } from './workflows.rejections.js';
     { provide: Expressions, useExisting: GuardedExpressions },
     { provide: GraphValidation, useClass: CheckedGraphs },
     { provide: WorkflowGraphs, useClass: StoredWorkflowGraphs },
-    CreateWorkflowHandler,
-    ChangeWorkflowHandler,
-    DeleteWorkflowHandler,
-    ImportWorkflowHandler,
+    ...workflowHandlers,
   ],
   exports: [Expressions, GraphValidation, WorkflowGraphs, WorkflowQueries],
 })

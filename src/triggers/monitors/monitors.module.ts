@@ -11,13 +11,7 @@ import { ToolsModule } from '../../resources/tools/tools.module.js';
 import { FollowUpsModule } from '../../background/follow-ups/follow-ups.module.js';
 import { AdmitMonitorHandler } from './monitor/monitor-allowance.commands.js';
 import { RequestedSource } from './checks/requested-source.js';
-import {
-  AttendMonitorHandler,
-  CancelMonitorWithConversationHandler,
-  CreateMonitorHandler,
-  ReportCheckHandler,
-  SteerMonitorHandler,
-} from './monitor/monitor.commands.js';
+import { monitorHandlers } from './monitor/monitor.commands.js';
 import { CancelMonitorsOfConversation } from './cancel-monitors-of-conversation.reaction.js';
 import { ChatMonitors } from './tool/chat-monitors.js';
 import { CheckMonitor } from './checks/check-monitor.js';
@@ -79,11 +73,7 @@ const TOOL_KINDS = [MonitorTool];
     Judge,
     CheckMonitor,
     AdmitMonitorHandler,
-    CreateMonitorHandler,
-    SteerMonitorHandler,
-    AttendMonitorHandler,
-    ReportCheckHandler,
-    CancelMonitorWithConversationHandler,
+    ...monitorHandlers,
   ],
   exports: [...REACTIONS, ...TICKERS, ...TOOL_KINDS],
 })

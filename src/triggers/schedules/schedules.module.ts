@@ -9,18 +9,7 @@ import { RunsModule } from '../../background/runs/runs.module.js';
 import { AdmitScheduleHandler } from './allowance/allowance.commands.js';
 import { AgentSchedulesController } from './agent-schedules.http.js';
 import { AppendScheduledAnswers } from './runs/append-scheduled-answers.reaction.js';
-import {
-  CancelScheduleHandler,
-  ChangeScheduleHandler,
-  CreateScheduleHandler,
-  DeleteScheduleHandler,
-  EndScheduleRunHandler,
-  PauseScheduleHandler,
-  ResumeScheduleHandler,
-  RunScheduleNowHandler,
-  ScheduleTaskHandler,
-  DecideSlotsHandler,
-} from './schedule/schedule.commands.js';
+import { scheduleHandlers } from './schedule/schedule.commands.js';
 import { CancelSchedulesOfConversation } from './cancel-schedules-of-conversation.reaction.js';
 import { DeleteSchedulesOfAgent } from './delete-schedules-of-agent.reaction.js';
 import { DefinitionGuard } from './schedule/definition-guard.js';
@@ -35,13 +24,7 @@ import { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
 import { SchedulesController } from './schedules.http.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { Commands } from '../../kernel/commands.js';
-import {
-  AppendScheduledRunHandler,
-  PurgeScheduledRunOutputHandler,
-  QueueScheduledRunHandler,
-  ReportScheduledRunHandler,
-  StartScheduledRunHandler,
-} from './runs/scheduled-run.commands.js';
+import { scheduledRunHandlers } from './runs/scheduled-run.commands.js';
 import { PurgeOldOutput } from './runs/purge-old-output.js';
 import { ChatSchedules } from './tool/chat-schedules.port.js';
 import { StoredChatSchedules } from './tool/stored-chat-schedules.js';
@@ -100,21 +83,8 @@ const TOOL_KINDS = [SchedulerTool];
     },
     { provide: SchedulerHeartbeat, useClass: KeyValueSchedulerHeartbeat },
     AdmitScheduleHandler,
-    CreateScheduleHandler,
-    ScheduleTaskHandler,
-    ChangeScheduleHandler,
-    PauseScheduleHandler,
-    ResumeScheduleHandler,
-    CancelScheduleHandler,
-    DeleteScheduleHandler,
-    RunScheduleNowHandler,
-    DecideSlotsHandler,
-    EndScheduleRunHandler,
-    QueueScheduledRunHandler,
-    StartScheduledRunHandler,
-    ReportScheduledRunHandler,
-    AppendScheduledRunHandler,
-    PurgeScheduledRunOutputHandler,
+    ...scheduleHandlers,
+    ...scheduledRunHandlers,
   ],
   exports: [...REACTIONS, ...TICKERS, ...RETENTION, ...TOOL_KINDS, SchedulerHeartbeat],
 })

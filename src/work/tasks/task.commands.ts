@@ -152,3 +152,5 @@ export class PurgeTaskHandler implements Handler<PurgeTask> {
     await this.streams.transact(taskStream(taskId), task, purgeTask(taskId), cause);
   }
 }
+
+export const taskHandlers = [EndAttemptHandler, PurgeTaskHandler, ProgressTaskHandler, QueueTaskHandler, StartTaskHandler];

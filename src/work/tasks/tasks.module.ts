@@ -9,14 +9,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../kernel/timing.js';
 import { WorkQueue } from '../../kernel/work-queue.js';
 import { Config } from '../../platform/config/config.js';
-import {
-  EndAttemptHandler,
-  PurgeTaskHandler,
-  ProgressTaskHandler,
-  QueueTask,
-  QueueTaskHandler,
-  StartTaskHandler,
-} from './task.commands.js';
+import { QueueTask, taskHandlers } from './task.commands.js';
 import { SweepTasks } from './sweep-tasks.ticker.js';
 import { TaskQueue } from './task-queue.port.js';
 import { TaskRunners } from './task-runner.port.js';
@@ -39,11 +32,7 @@ const TICKERS = [SweepTasks];
     ...TICKERS,
     TaskQueries,
     TaskRunners,
-    QueueTaskHandler,
-    StartTaskHandler,
-    ProgressTaskHandler,
-    EndAttemptHandler,
-    PurgeTaskHandler,
+    ...taskHandlers,
     {
       provide: TaskQueue,
       inject: [Commands],

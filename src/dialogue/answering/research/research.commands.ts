@@ -83,3 +83,10 @@ export class PurgeResearchHandler implements Handler<PurgeResearch> {
     await this.streams.transact(researchStream(turnId), research, purge(turnId), cause);
   }
 }
+
+export const researchHandlers = [
+  AskResearchClarificationHandler,
+  PurgeResearchHandler,
+  RecordResearchPlanHandler,
+  RecordResearchReportHandler,
+];

@@ -45,7 +45,7 @@ export class NatsConnection {
   private reason = 'no answer yet';
   private readonly seeking: Promise<void>;
 
-  constructor(private readonly options: NatsOptions) {
+  constructor(options: NatsOptions) {
     this.prefix = options.prefix ?? 'verbatim';
     this.replicas = options.replicas ?? 1;
     this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;

@@ -54,7 +54,7 @@ export class RequestPairing extends Command<Readonly<{ deviceCode: string; userC
 }
 
 @CommandHandler(RequestPairing)
-export class RequestPairingHandler implements Handler<RequestPairing> {
+class RequestPairingHandler implements Handler<RequestPairing> {
   constructor(
     private readonly streams: Streams,
     private readonly fingerprints: Fingerprints,
@@ -92,7 +92,7 @@ export class CancelPairing extends Command {
 }
 
 @CommandHandler(CancelPairing)
-export class CancelPairingHandler implements Handler<CancelPairing> {
+class CancelPairingHandler implements Handler<CancelPairing> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -118,7 +118,7 @@ export class RedeemPairing extends Command<Paired> {
 }
 
 @CommandHandler(RedeemPairing)
-export class RedeemPairingHandler implements Handler<RedeemPairing> {
+class RedeemPairingHandler implements Handler<RedeemPairing> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -181,7 +181,7 @@ export class ChangeDevice extends DeviceCommand {
 }
 
 @CommandHandler(ChangeDevice)
-export class ChangeDeviceHandler implements Handler<ChangeDevice> {
+class ChangeDeviceHandler implements Handler<ChangeDevice> {
   constructor(private readonly streams: Streams) {}
 
   execute({ deviceId, ownerId, changes, cause }: ChangeDevice) {
@@ -203,7 +203,7 @@ export class AddDevicePattern extends DeviceCommand {
 }
 
 @CommandHandler(AddDevicePattern)
-export class AddDevicePatternHandler implements Handler<AddDevicePattern> {
+class AddDevicePatternHandler implements Handler<AddDevicePattern> {
   constructor(private readonly streams: Streams) {}
 
   execute({ deviceId, ownerId, pattern, command, cause }: AddDevicePattern) {
@@ -224,7 +224,7 @@ export class RemoveDevicePattern extends DeviceCommand {
 }
 
 @CommandHandler(RemoveDevicePattern)
-export class RemoveDevicePatternHandler implements Handler<RemoveDevicePattern> {
+class RemoveDevicePatternHandler implements Handler<RemoveDevicePattern> {
   constructor(private readonly streams: Streams) {}
 
   execute({ deviceId, ownerId, pattern, cause }: RemoveDevicePattern) {
@@ -236,7 +236,7 @@ export class RemoveDevicePatternHandler implements Handler<RemoveDevicePattern> 
 export class RevokeDevice extends DeviceCommand {}
 
 @CommandHandler(RevokeDevice)
-export class RevokeDeviceHandler implements Handler<RevokeDevice> {
+class RevokeDeviceHandler implements Handler<RevokeDevice> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -249,3 +249,13 @@ export class RevokeDeviceHandler implements Handler<RevokeDevice> {
     return revoked;
   }
 }
+
+export const deviceHandlers = [
+  AddDevicePatternHandler,
+  CancelPairingHandler,
+  ChangeDeviceHandler,
+  RedeemPairingHandler,
+  RemoveDevicePatternHandler,
+  RequestPairingHandler,
+  RevokeDeviceHandler,
+];

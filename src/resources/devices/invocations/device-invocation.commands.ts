@@ -42,7 +42,7 @@ export class RequestInvocation extends Command<Folded<Invocation>> {
 }
 
 @CommandHandler(RequestInvocation)
-export class RequestInvocationHandler implements Handler<RequestInvocation> {
+class RequestInvocationHandler implements Handler<RequestInvocation> {
   constructor(
     private readonly streams: Streams,
     private readonly signals: Signals,
@@ -69,7 +69,7 @@ export class HandOutInvocation extends Command<InvocationRequested['data'] | und
 }
 
 @CommandHandler(HandOutInvocation)
-export class HandOutInvocationHandler implements Handler<HandOutInvocation> {
+class HandOutInvocationHandler implements Handler<HandOutInvocation> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -103,7 +103,7 @@ export class AcknowledgeInvocation extends Command {
 }
 
 @CommandHandler(AcknowledgeInvocation)
-export class AcknowledgeInvocationHandler implements Handler<AcknowledgeInvocation> {
+class AcknowledgeInvocationHandler implements Handler<AcknowledgeInvocation> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -135,7 +135,7 @@ export class ReceiveOutput extends Command {
 }
 
 @CommandHandler(ReceiveOutput)
-export class ReceiveOutputHandler implements Handler<ReceiveOutput> {
+class ReceiveOutputHandler implements Handler<ReceiveOutput> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -161,7 +161,7 @@ export class GiveUpInvocation extends Command<Outcome<Invocation, InvocationEven
 }
 
 @CommandHandler(GiveUpInvocation)
-export class GiveUpInvocationHandler implements Handler<GiveUpInvocation> {
+class GiveUpInvocationHandler implements Handler<GiveUpInvocation> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -175,3 +175,11 @@ export class GiveUpInvocationHandler implements Handler<GiveUpInvocation> {
     return ended;
   }
 }
+
+export const deviceInvocationHandlers = [
+  AcknowledgeInvocationHandler,
+  GiveUpInvocationHandler,
+  HandOutInvocationHandler,
+  ReceiveOutputHandler,
+  RequestInvocationHandler,
+];

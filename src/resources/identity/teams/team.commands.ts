@@ -38,7 +38,7 @@ export class CreateTeam extends Command<Readonly<{ teamId: string; position: big
 }
 
 @CommandHandler(CreateTeam)
-export class CreateTeamHandler implements Handler<CreateTeam> {
+class CreateTeamHandler implements Handler<CreateTeam> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -72,7 +72,7 @@ export class ChangeTeam extends Command<bigint | undefined> {
 }
 
 @CommandHandler(ChangeTeam)
-export class ChangeTeamHandler implements Handler<ChangeTeam> {
+class ChangeTeamHandler implements Handler<ChangeTeam> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -115,7 +115,7 @@ export class ShareWithTeam extends Command<Readonly<{ grant: TeamGrant; position
 }
 
 @CommandHandler(ShareWithTeam)
-export class ShareWithTeamHandler implements Handler<ShareWithTeam> {
+class ShareWithTeamHandler implements Handler<ShareWithTeam> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -143,7 +143,7 @@ export class EndTeamGrant extends Command<Readonly<{ ended: boolean; position: b
 }
 
 @CommandHandler(EndTeamGrant)
-export class EndTeamGrantHandler implements Handler<EndTeamGrant> {
+class EndTeamGrantHandler implements Handler<EndTeamGrant> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -168,7 +168,7 @@ export class EndGrantsOfThing extends Command<void> {
 }
 
 @CommandHandler(EndGrantsOfThing)
-export class EndGrantsOfThingHandler implements Handler<EndGrantsOfThing> {
+class EndGrantsOfThingHandler implements Handler<EndGrantsOfThing> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -178,3 +178,11 @@ export class EndGrantsOfThingHandler implements Handler<EndGrantsOfThing> {
     await this.streams.transact(teamStream(teamId), team, endGrantsOf(thing, this.clock.now()), cause);
   }
 }
+
+export const teamHandlers = [
+  ChangeTeamHandler,
+  CreateTeamHandler,
+  EndGrantsOfThingHandler,
+  EndTeamGrantHandler,
+  ShareWithTeamHandler,
+];

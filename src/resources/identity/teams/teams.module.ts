@@ -2,13 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { KeptAgentQueries } from '../../../../projections/agents/kept-agents.queries.js';
 import { TeamQueries } from '../../../../projections/teams/teams.queries.js';
 import { Reaching } from '../reaching.js';
-import {
-  ChangeTeamHandler,
-  CreateTeamHandler,
-  EndGrantsOfThingHandler,
-  EndTeamGrantHandler,
-  ShareWithTeamHandler,
-} from './team.commands.js';
+import { teamHandlers } from './team.commands.js';
 import { teamNotifications } from './team.notifications.js';
 import { TeamsController } from './teams.http.js';
 import { teamsRejections } from './teams.rejections.js';
@@ -17,16 +11,7 @@ import { teamsRejections } from './teams.rejections.js';
 @Global()
 @Module({
   controllers: [TeamsController],
-  providers: [
-    TeamQueries,
-    KeptAgentQueries,
-    Reaching,
-    CreateTeamHandler,
-    ChangeTeamHandler,
-    ShareWithTeamHandler,
-    EndTeamGrantHandler,
-    EndGrantsOfThingHandler,
-  ],
+  providers: [TeamQueries, KeptAgentQueries, Reaching, ...teamHandlers],
   exports: [Reaching],
 })
 export class TeamsModule {

@@ -30,7 +30,7 @@ export class CreateAccessToken extends Command<IssuedToken> {
 }
 
 @CommandHandler(CreateAccessToken)
-export class CreateAccessTokenHandler implements Handler<CreateAccessToken> {
+class CreateAccessTokenHandler implements Handler<CreateAccessToken> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -62,7 +62,7 @@ export class RegenerateAccessToken extends Command<IssuedToken> {
 }
 
 @CommandHandler(RegenerateAccessToken)
-export class RegenerateAccessTokenHandler implements Handler<RegenerateAccessToken> {
+class RegenerateAccessTokenHandler implements Handler<RegenerateAccessToken> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -93,7 +93,7 @@ export class RevokeAccessToken extends Command<bigint | undefined> {
 }
 
 @CommandHandler(RevokeAccessToken)
-export class RevokeAccessTokenHandler implements Handler<RevokeAccessToken> {
+class RevokeAccessTokenHandler implements Handler<RevokeAccessToken> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -107,3 +107,5 @@ export class RevokeAccessTokenHandler implements Handler<RevokeAccessToken> {
     return position;
   }
 }
+
+export const accessTokenHandlers = [CreateAccessTokenHandler, RegenerateAccessTokenHandler, RevokeAccessTokenHandler];

@@ -1,12 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccessTokenQueries } from '../../../../projections/access-tokens/access-tokens.queries.js';
 import { Config } from '../../../platform/config/config.js';
-import {
-  AccessTokenRules,
-  CreateAccessTokenHandler,
-  RegenerateAccessTokenHandler,
-  RevokeAccessTokenHandler,
-} from './access-token.commands.js';
+import { AccessTokenRules, accessTokenHandlers } from './access-token.commands.js';
 import { AccessTokenDirectory } from '../access-token-directory.port.js';
 import { AccessTokensController } from './access-tokens.http.js';
 import { accessTokensRejections } from './access-tokens.rejections.js';
@@ -29,9 +24,7 @@ import { StoredAccessTokens } from './stored-access-tokens.js';
         }),
     },
     { provide: AccessTokenDirectory, useClass: StoredAccessTokens },
-    CreateAccessTokenHandler,
-    RegenerateAccessTokenHandler,
-    RevokeAccessTokenHandler,
+    ...accessTokenHandlers,
   ],
   exports: [AccessTokenDirectory],
 })

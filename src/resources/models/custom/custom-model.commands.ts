@@ -65,7 +65,7 @@ export class ImportCustomModel extends Command<bigint | undefined> {
 }
 
 @CommandHandler(ImportCustomModel)
-export class ImportCustomModelHandler implements Handler<ImportCustomModel> {
+class ImportCustomModelHandler implements Handler<ImportCustomModel> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ modelId, ownerId, definition, importId, cause }: ImportCustomModel): Promise<bigint | undefined> {
@@ -142,3 +142,10 @@ async function unlessUnused(
   if (stated.state.definition?.credentialsId !== credentialsId) await vault.delete(ownerId, credentialsId);
   return stated.position;
 }
+
+export const customModelHandlers = [
+  ChangeCustomModelHandler,
+  CreateCustomModelHandler,
+  DeleteCustomModelHandler,
+  ImportCustomModelHandler,
+];

@@ -34,7 +34,7 @@ export class UploadSource extends Command<{ position: bigint | undefined }> {
 }
 
 @CommandHandler(UploadSource)
-export class UploadSourceHandler implements Handler<UploadSource> {
+class UploadSourceHandler implements Handler<UploadSource> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ created, ingestId, files, cause }: UploadSource): Promise<{ position: bigint | undefined }> {
@@ -60,7 +60,7 @@ export class ConfigureSource extends Command<Configured> {
 }
 
 @CommandHandler(ConfigureSource)
-export class ConfigureSourceHandler implements Handler<ConfigureSource> {
+class ConfigureSourceHandler implements Handler<ConfigureSource> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ sourceId, ownerId, given, cause }: ConfigureSource): Promise<Configured> {
@@ -188,7 +188,7 @@ export class DeleteSource extends Command<{ position: bigint | undefined }> {
 }
 
 @CommandHandler(DeleteSource)
-export class DeleteSourceHandler implements Handler<DeleteSource> {
+class DeleteSourceHandler implements Handler<DeleteSource> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ sourceId, ownerId, cause }: DeleteSource): Promise<{ position: bigint | undefined }> {
@@ -196,3 +196,14 @@ export class DeleteSourceHandler implements Handler<DeleteSource> {
     return { position };
   }
 }
+
+export const sourceHandlers = [
+  CompleteIngestHandler,
+  ConfigureSourceHandler,
+  DeleteSourceHandler,
+  FailIngestHandler,
+  KeepPagesHandler,
+  KeepUnpackedFilesHandler,
+  StartIngestHandler,
+  UploadSourceHandler,
+];

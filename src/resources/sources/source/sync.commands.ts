@@ -26,7 +26,7 @@ export class AddRemoteSource extends Command<Added> {
 }
 
 @CommandHandler(AddRemoteSource)
-export class AddRemoteSourceHandler implements Handler<AddRemoteSource> {
+class AddRemoteSourceHandler implements Handler<AddRemoteSource> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -52,7 +52,7 @@ export class SetSyncFrequency extends Command<{ position: bigint | undefined }> 
 }
 
 @CommandHandler(SetSyncFrequency)
-export class SetSyncFrequencyHandler implements Handler<SetSyncFrequency> {
+class SetSyncFrequencyHandler implements Handler<SetSyncFrequency> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -81,7 +81,7 @@ export class IngestAgain extends Command<Again> {
 }
 
 @CommandHandler(IngestAgain)
-export class IngestAgainHandler implements Handler<IngestAgain> {
+class IngestAgainHandler implements Handler<IngestAgain> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ sourceId, ownerId, which, cause }: IngestAgain): Promise<Again> {
@@ -116,3 +116,5 @@ export class BeginDueSyncHandler implements Handler<BeginDueSync> {
     await this.streams.transact(sourceStream(sourceId), source, decide, cause);
   }
 }
+
+export const syncHandlers = [AddRemoteSourceHandler, BeginDueSyncHandler, IngestAgainHandler, SetSyncFrequencyHandler];

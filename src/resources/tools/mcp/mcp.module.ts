@@ -11,16 +11,7 @@ import { OutgoingHttp } from '../../../platform/outgoing/outgoing-http.port.js';
 import { AuthorizationServers } from './authorization-server.js';
 import { McpOptions } from './mcp-options.js';
 import { McpServers } from './mcp-servers.js';
-import {
-  AwaitSignInHandler,
-  FailOverdueSignInHandler,
-  FailSignInHandler,
-  GrantSignInHandler,
-  MarkGrantLostHandler,
-  RefreshTokensHandler,
-  StartHandshakeHandler,
-  TakeSignInStateHandler,
-} from './sign-in/oauth.commands.js';
+import { oauthHandlers } from './sign-in/oauth.commands.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
 import { ExpiringQueries } from '../../../../projections/expiring/expiring.queries.js';
@@ -35,16 +26,7 @@ import { signInNotifications } from './sign-in/oauth.notifications.js';
 const REACTIONS = [PurgeSignInSecrets];
 const RETENTION = [FailSignIns];
 const TOOL_KINDS = [McpTool];
-const HANDLERS = [
-  StartHandshakeHandler,
-  AwaitSignInHandler,
-  TakeSignInStateHandler,
-  GrantSignInHandler,
-  FailSignInHandler,
-  FailOverdueSignInHandler,
-  RefreshTokensHandler,
-  MarkGrantLostHandler,
-];
+const HANDLERS = [...oauthHandlers];
 
 /** Tool servers, and the sign-ins at their authorization servers. */
 @Module({

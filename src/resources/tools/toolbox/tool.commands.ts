@@ -55,7 +55,7 @@ export class ImportTool extends Command<bigint | undefined> {
 }
 
 @CommandHandler(ImportTool)
-export class ImportToolHandler implements Handler<ImportTool> {
+class ImportToolHandler implements Handler<ImportTool> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ toolId, ownerId, definition, importId, cause }: ImportTool): Promise<bigint | undefined> {
@@ -118,3 +118,5 @@ export class DeleteToolHandler implements Handler<DeleteTool> {
     return position;
   }
 }
+
+export const toolHandlers = [ChangeToolHandler, CreateToolHandler, DeleteToolHandler, ImportToolHandler];

@@ -136,7 +136,7 @@ export class CancelMonitorWithConversation extends Command<void> {
 }
 
 @CommandHandler(CancelMonitorWithConversation)
-export class CancelMonitorWithConversationHandler implements Handler<CancelMonitorWithConversation> {
+class CancelMonitorWithConversationHandler implements Handler<CancelMonitorWithConversation> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -147,3 +147,11 @@ export class CancelMonitorWithConversationHandler implements Handler<CancelMonit
     await this.streams.transact(monitorStream(monitorId), monitor, decision, cause);
   }
 }
+
+export const monitorHandlers = [
+  AttendMonitorHandler,
+  CancelMonitorWithConversationHandler,
+  CreateMonitorHandler,
+  ReportCheckHandler,
+  SteerMonitorHandler,
+];

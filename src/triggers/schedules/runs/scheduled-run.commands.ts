@@ -111,7 +111,7 @@ export class PurgeScheduledRunOutput extends Command<void> {
 }
 
 @CommandHandler(PurgeScheduledRunOutput)
-export class PurgeScheduledRunOutputHandler implements Handler<PurgeScheduledRunOutput> {
+class PurgeScheduledRunOutputHandler implements Handler<PurgeScheduledRunOutput> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -121,3 +121,11 @@ export class PurgeScheduledRunOutputHandler implements Handler<PurgeScheduledRun
     await this.streams.transact(scheduledRunStream(runId), scheduledRun, purgeOutput(runId, this.clock.now()), cause);
   }
 }
+
+export const scheduledRunHandlers = [
+  AppendScheduledRunHandler,
+  PurgeScheduledRunOutputHandler,
+  QueueScheduledRunHandler,
+  ReportScheduledRunHandler,
+  StartScheduledRunHandler,
+];

@@ -68,7 +68,7 @@ export class ScheduleTask extends Command<bigint | undefined> {
 }
 
 @CommandHandler(ScheduleTask)
-export class ScheduleTaskHandler implements Handler<ScheduleTask> {
+class ScheduleTaskHandler implements Handler<ScheduleTask> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -186,7 +186,7 @@ export class CancelScheduleHandler extends ScheduleCommandHandler implements Han
 export class DeleteSchedule extends ScheduleCommand {}
 
 @CommandHandler(DeleteSchedule)
-export class DeleteScheduleHandler extends ScheduleCommandHandler implements Handler<DeleteSchedule> {
+class DeleteScheduleHandler extends ScheduleCommandHandler implements Handler<DeleteSchedule> {
   execute(command: DeleteSchedule) {
     return this.decide(command, remove);
   }
@@ -288,3 +288,16 @@ export class EndScheduleRunHandler implements Handler<EndScheduleRun> {
     await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause);
   }
 }
+
+export const scheduleHandlers = [
+  CancelScheduleHandler,
+  ChangeScheduleHandler,
+  CreateScheduleHandler,
+  DeleteScheduleHandler,
+  EndScheduleRunHandler,
+  PauseScheduleHandler,
+  ResumeScheduleHandler,
+  RunScheduleNowHandler,
+  ScheduleTaskHandler,
+  DecideSlotsHandler,
+];

@@ -187,3 +187,14 @@ export class MarkGrantLostHandler implements Handler<MarkGrantLost> {
     await this.streams.transact(oauthStream(grantId), oauthGrant, lose(before, reason), cause);
   }
 }
+
+export const oauthHandlers = [
+  AwaitSignInHandler,
+  FailOverdueSignInHandler,
+  FailSignInHandler,
+  GrantSignInHandler,
+  MarkGrantLostHandler,
+  RefreshTokensHandler,
+  StartHandshakeHandler,
+  TakeSignInStateHandler,
+];
