@@ -5,6 +5,7 @@ import { type Codec, currentVersion, encodeMetadata } from '../../src/kernel/eve
 import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import type { Cause, Event } from '../../src/kernel/event-sourcing/events.js';
 import { deterministicId } from '../../src/kernel/ids.js';
+import { concerns } from '../../src/platform/projections/changes.js';
 import { definitionOf } from '../../src/platform/projections/definition.js';
 import { parkedIn } from '../../src/platform/projections/parking.js';
 import { ProjectionWriter } from '../../src/platform/projections/projection-writer.js';
@@ -64,7 +65,10 @@ export async function projecting(projection: Projection, sql: Sql) {
     /** Adds events to a stream. Resolves when the rows are written. */
     given: async (stream: string, events: readonly Event[], circumstances?: Circumstances): Promise<readonly StoredEvent[]> => {
       const stored = log.add(stream, events, circumstances);
-      await writer.write(pageOf(stored));
+      const page = pageOf(stored);
+      // As in a service, the checkpoint moves past events that do not concern the projection with the next one that does.
+      if (stored.some((event) => concerns(definition, event))) await writer.write(page);
+      else writer.pass(page.position);
       return stored;
     },
     /** Writes all events again, as after a lost response. This must change nothing. */
