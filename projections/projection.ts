@@ -103,7 +103,6 @@ export const derive = (derivation: Derivation, key: string): DerivedRow => new D
 
 export type RowChange = NewRows | ChangedRow | RemovedRow;
 
-/** A change of the tables by an event. */
 export type Change = Statement | RowChange | RowOfSet | DerivedRow;
 
 /**

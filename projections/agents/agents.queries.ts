@@ -25,7 +25,6 @@ export class AgentQueries extends Queries {
     });
   }
 
-  /** The agent whose key has this hash. */
   async byKeyHash(keyHash: string): Promise<AgentRecord | undefined> {
     return this.readModels.remembered('agents', `key ${keyHash}`, async () => {
       const rows = await this.sql`${this.agents} where agent_key.key_hash = ${keyHash}`;
@@ -33,7 +32,6 @@ export class AgentQueries extends Queries {
     });
   }
 
-  /** The agent whose webhook has the token with this hash. */
   async byWebhookHash(tokenHash: string): Promise<AgentRecord | undefined> {
     const rows = await this.sql`${this.agents} where agent_webhook.token_hash = ${tokenHash}`;
     return rows.map(asRecord)[0];
@@ -47,7 +45,6 @@ export class AgentQueries extends Queries {
     return rows.map(asRecord);
   }
 
-  /** The agent whose link has the token with this hash. */
   async byLinkHash(tokenHash: string): Promise<AgentRecord | undefined> {
     const rows = await this.sql`${this.agents} where agent_link.token_hash = ${tokenHash}`;
     return rows.map(asRecord)[0];

@@ -1,4 +1,3 @@
-/** Maximum length of the text of one follow-up. */
 export const FOLLOW_UP_TEXT_CHARACTERS_MAX = 8_000;
 
 /** Truncates a text to the maximum length and marks that with an ellipsis. */

@@ -64,7 +64,6 @@ type Ended = Readonly<{
   error: string | null;
 }>;
 
-/** The text of the follow-up for an ended job. */
 export function followUpText({ jobId, toolName, actionName, status, hasEffects, error }: Ended, result: string | null): string {
   const said = result === null ? [] : ['Its result:', result];
   return [

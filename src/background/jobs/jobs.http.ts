@@ -18,7 +18,6 @@ import { jobDetail, jobSummary } from './job-record.http.js';
 import { keptResult, shownResult } from './job-result.js';
 import { Access } from '../../platform/http/access.js';
 
-/** Maximum number of jobs that are listed for a conversation. */
 const LISTED_JOBS_MAX = 50;
 
 /** Lists, shows and cancels background jobs, for the owner of their conversation. */

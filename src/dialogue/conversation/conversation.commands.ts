@@ -67,7 +67,6 @@ export class WatchConversationHandler implements Handler<WatchConversation> {
   }
 }
 
-/** The owner renames the conversation. */
 export class RenameConversation extends Command<bigint | undefined> {
   constructor(
     readonly conversationId: string,

@@ -123,7 +123,6 @@ export type Continuation = Readonly<{ text: string } | { blob: BlobRef; isOwn?: 
 /** Why a call was not run without a denial by a user. */
 export type NotRun = 'expired' | 'moved_on' | 'no_response';
 
-/** The status of a turn. */
 export type TurnStatus = 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
 
 /** A pause: the pending calls, and what the turn ends with if the time runs out. */

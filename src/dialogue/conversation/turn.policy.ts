@@ -76,7 +76,6 @@ export type Conversation = Readonly<{
   namedBy: NamedBy;
   /** All turns; after a snapshot, those that it contains and later ones. */
   turns: ReadonlyMap<TurnId, Turn>;
-  /** The index of the next turn. */
   nextIndex: number;
   /** Whether a turn has ended since the conversation was last opened. */
   unopened: boolean;
@@ -94,7 +93,6 @@ export type Conversation = Readonly<{
   turnsPurged: number | 'all';
 }>;
 
-/** A decision on a conversation. */
 export type Decide = Decision<Conversation, ConversationEvent>;
 
 /** Whether a producer has to run the turn or is running it. */

@@ -8,7 +8,6 @@ export type JournalsExpired = Event<'JournalsExpired', { sealedIn: Hour; turnIds
 
 export type JournalsEvent = JournalsExpired;
 
-/** The stream of the journals that were sealed in an hour. */
 export const journalsStream = (sealedIn: Hour): string => `journals-${sealedIn}`;
 
 export const hourOf = (sealedAt: Date): Hour => sealedAt.toISOString().slice(0, 'yyyy-mm-ddThh'.length);

@@ -228,5 +228,4 @@ type ValueOf<S> = S extends { optional: true; parse: (text: string) => infer T }
     ? T
     : never;
 
-/** The values of all settings, by name. */
 export type Settings = { readonly [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> };

@@ -10,7 +10,6 @@ export type Streamed<Data> = Data extends unknown ? void : never;
 /** The return type of handlers that send one JSON value of this type per line. */
 export type Lines<Line> = Line extends unknown ? void : never;
 
-/** Documents optional query parameters. */
 export const OptionalQuery = (...names: readonly string[]): MethodDecorator =>
   applyDecorators(...names.map((name) => ApiQuery({ name, required: false, type: String })));
 
@@ -18,7 +17,6 @@ export const OptionalQuery = (...names: readonly string[]): MethodDecorator =>
 export const RequiredQuery = (...names: readonly string[]): MethodDecorator =>
   applyDecorators(...names.map((name) => ApiQuery({ name, required: true, type: String })));
 
-/** Documents optional headers. */
 export const OptionalHeader = (...names: readonly string[]): MethodDecorator =>
   applyDecorators(...names.map((name) => ApiHeader({ name, required: false })));
 

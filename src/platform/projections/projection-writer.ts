@@ -18,7 +18,6 @@ type ParkedEntities = ReadonlyMap<string, Parking | undefined>;
 
 /** The writer's knowledge of its schema. */
 type WriterState = {
-  /** The position of the checkpoint. */
   position: bigint;
   /** The position up to which the log was scanned. After the checkpoint it may have no events for this projection. */
   considered: bigint;

@@ -130,14 +130,12 @@ export class ReactionTable {
     return rows.map(({ stream }) => stream);
   }
 
-  /** The streams for which a retry was requested. */
   async retryRequested(): Promise<readonly string[]> {
     const rows = await this.sql<{ stream: string }[]>`
       select distinct stream from reactions.parked where reaction = ${this.reaction} and retry order by stream limit 100`;
     return rows.map(({ stream }) => stream);
   }
 
-  /** The first parked event of a stream. */
   async firstParked(stream: string): Promise<ParkedEvent | undefined> {
     const [row] = await this.sql<{ revision: number; position: string }[]>`
       select revision, position::text from reactions.parked

@@ -1,4 +1,3 @@
-/** A message to a guarded program. */
 export type Asked<Question> = Readonly<{ id: number; question: Question }> | Readonly<{ cancel: number }>;
 
 /** A message of a guarded program: `ready` first, then one answer per question, also for cancelled ones. */

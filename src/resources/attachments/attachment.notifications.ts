@@ -62,7 +62,6 @@ function progressNotification({ stored, isOpen }: NotifiedAttachment, percent: n
   return { type: 'attachment.progress', scope, payload: { ...payload, current: percent, stage } };
 }
 
-/** The task that reads an attachment. */
 type ReadingTask = Readonly<{ ownerId: string; attachmentId: string }>;
 
 function readingTaskOf(task: ReadingTask | undefined, { type, data }: TaskEvent): ReadingTask | undefined {

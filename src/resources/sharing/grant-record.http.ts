@@ -2,7 +2,6 @@ import type { GrantRecord } from '../../../projections/teams/teams.queries.js';
 import type { Family } from '../../kernel/access.js';
 import type { ResourceType } from './sharing.dto.js';
 
-/** The family of a resource type. */
 export const familyOf = (type: ResourceType): Family => `${type}s`;
 
 const typeOf = (family: Family): string => family.slice(0, -1);

@@ -1,6 +1,5 @@
 import type { Span } from './forecast.policy.js';
 
-/** The next sync of a source. */
 export type ComingSync = Readonly<{ sourceId: string; name: string; frequency: string; nextSyncAt: Date }>;
 
 export type SyncEventRecord = Readonly<{

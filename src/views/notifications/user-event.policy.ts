@@ -26,7 +26,6 @@ export function idIn(text: string): UserEventId | undefined {
 export const isAfter = (one: UserEventId, other: UserEventId): boolean =>
   one.millis === other.millis ? one.revision > other.revision : one.millis > other.millis;
 
-/** The id of a stored user event. */
 export const idOf = ({ data }: Pick<StoredEvent, 'data'>): UserEventId => idIn((JSON.parse(data) as UserEvent).id)!;
 
 /** The JSON text that is stored and sent. */

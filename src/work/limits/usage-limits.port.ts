@@ -1,4 +1,3 @@
-/** The limits of an agent. */
 export type LimitedAgent = Readonly<{ id: string; tokenLimit: number | null; requestLimit: number | null }>;
 
 /** A request for a new or resumed turn, or for a headless run. */

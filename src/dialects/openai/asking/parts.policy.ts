@@ -11,7 +11,6 @@ export type Content = Readonly<{ text: string; attached: readonly AttachedPart[]
 type Part = Readonly<{ text: string } | { attached: AttachedPart }>;
 type PartReader = (part: JsonObject, place: string) => Part;
 
-/** The readers of parts by type. */
 export type PartReaders = Readonly<Record<string, PartReader>>;
 
 /** @throws Rejection invalid-request, which names the part that is not accepted */

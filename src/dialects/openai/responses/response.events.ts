@@ -14,7 +14,6 @@ export type ResponseEcho = Readonly<{
   top_p: number | null;
 }>;
 
-/** One item of the input. */
 export type InputItem = Readonly<Record<string, unknown>>;
 
 /** The place of the answer in a journal: the frames of a turn after the frame `after`, up to the end of that run. */

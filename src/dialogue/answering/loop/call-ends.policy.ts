@@ -14,7 +14,6 @@ export type CallHistory = Readonly<{
 /** Maximum length of the `artifact_id` in a result, which clients use to show the artifact beside the call. */
 const ARTIFACT_ID_CHARACTERS_MAX = 64;
 
-/** The end of a call that returned a result. */
 export function outcomeOf(call: CalledTool, result: unknown): CallEnd {
   const status = isErrorResult(result) ? 'error' : 'completed';
   return { record: recordOf(call, { status, result: forReader(result), artifact_id: artifactIn(result) }), text: textOf(result) };

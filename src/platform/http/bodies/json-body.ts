@@ -6,7 +6,6 @@ import { type JsonLimits, JsonMeter } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { receiveBody } from './received-body.js';
 
-/** The limits of JSON bodies on a route. */
 export type JsonBodyRules = Readonly<{
   bytesMax: number;
   limits: JsonLimits;

@@ -4,7 +4,6 @@ import type { AgentId } from '../agent.events.js';
 import { agentImportCodec } from './agent-import.codec.js';
 import type { AgentImportAccepted, AgentImportEvent, AgentImportId, ImportPart } from './agent-import.events.js';
 
-/** The state of an import. */
 export type AgentImportState = Readonly<{
   status: 'none' | 'prepared' | 'accepted' | 'finished';
   parts: readonly ImportPart[];

@@ -134,7 +134,6 @@ export class ImportIntake {
     return state.ownerId === ownerId && (state.status === 'draft' || state.status === 'published') ? state : undefined;
   }
 
-  /** The current workflow of an agent. */
   private async workflowOf({ id, ownerId, configuration }: Agent): Promise<CurrentWorkflow | undefined> {
     const workflowId = configuration?.workflowId;
     const stored = workflowId ? await this.workflows.byId(workflowId) : undefined;

@@ -11,7 +11,6 @@ import type {
   DevicePairingRequested,
 } from './device.events.js';
 
-/** The maximum number of patterns of one device. */
 export const PATTERNS_MAX = 500;
 
 /** A device, from the request of its pairing until its revocation. */

@@ -7,7 +7,6 @@ export type LinkTerms = Readonly<{
   chunks?: number;
 }>;
 
-/** A link whose readers may ask. */
 export type AskingLink = Readonly<{ linkId: string; ownerId: string; terms: LinkTerms }>;
 
 /** Looks up the links to conversations whose readers may ask. Ended links and links to deleted conversations are not found. */

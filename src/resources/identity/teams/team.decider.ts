@@ -7,9 +7,7 @@ import { lackingInTeam, type NeededInTeam } from '../grants.policy.js';
 import { teamForbidden, teamNotFound } from './team.policy.js';
 import type { GrantEnd, GrantLevel, TeamEvent, TeamGrant, TeamRole } from './team.events.js';
 
-/** Maximum number of members of a team. */
 export const TEAM_MEMBERS_MAX = 500;
-/** Maximum number of grants of a team. */
 export const TEAM_GRANTS_MAX = 2_000;
 
 /** The state of a team, as far as its decisions need it. */

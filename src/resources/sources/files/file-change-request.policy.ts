@@ -3,7 +3,6 @@ import { Rejection } from '../../../kernel/rejection.js';
 
 /** The maximum length of a file's path in a source. */
 const PATH_CHARACTERS_MAX = 1_024;
-/** The maximum number of paths in a request. */
 const PATHS_MAX = 1_000;
 
 /** The requested change. The contents of added files are passed separately. */

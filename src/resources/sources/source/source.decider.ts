@@ -18,7 +18,6 @@ import type {
 } from './source.events.js';
 import type { SyncFrequency } from './sync.policy.js';
 
-/** The fetched pages of a source. */
 export type Pages = Omit<SourcePagesFetched['data'], 'sourceId' | 'ingestId'>;
 
 /** The files of an upload after its archives are unpacked. */

@@ -103,7 +103,6 @@ export const isFilledByModel = ({ filled_by_llm: filled, value, has_value: kept 
 
 const CREDENTIAL_NAME = /key$|token|secret|passw|auth|credential|signature|^sig$|session|app_?id$|^pwd?$/i;
 
-/** Whether a parameter has a name that is typical of credentials. */
 export const isCredentialName = (name: string): boolean => CREDENTIAL_NAME.test(name);
 
 /**

@@ -24,7 +24,6 @@ export class SessionsExhausted extends Error {
 const REASON_CHARACTERS_MAX = 500;
 const CAUSES_MAX = 5;
 
-/** An error and its causes. */
 function* chain(error: unknown): Generator<Error> {
   let cause = error;
   for (let depth = 0; depth < CAUSES_MAX && typeof cause === 'object' && cause !== null; depth++) {

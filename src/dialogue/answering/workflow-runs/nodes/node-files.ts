@@ -6,7 +6,6 @@ import type { AttachedFile } from '../../../conversation/conversation.events.js'
 import { fileNames } from './file-types.policy.js';
 import type { RunDocument } from './run-state.js';
 
-/** Maximum number of files of one node. */
 export const NODE_FILES_MAX = 5;
 /** Maximum length of the text of one artifact. */
 const TEXT_CHARACTERS_MAX = 100_000;

@@ -15,7 +15,6 @@ export class PlainNodes {
     private readonly templates: NodeTemplates,
   ) {}
 
-  /** Yields the text of an end node. */
   async *end({ outputTemplate }: NodeConfigOf<'end'>, context: NodeContext): AsyncGenerator<AnswerDelta> {
     if (outputTemplate === '') return;
     const { text } = await this.templates.render(outputTemplate, context);

@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject } from '../../../json-object.policy.js';
 
 const SHOWN_CHARACTERS_MAX = 100;
 
-/** The rejection of a file. */
 export const fileRefused = (text: string) => new Rejection('invalid-request', text);
 
 /** A value as a rejection shows it. */
