@@ -13,7 +13,7 @@ import {
 } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { type LedgerRules, runLimitMs } from '../../src/triggers/schedules/schedule/schedule.policy.js';
 import type { Asked } from '../../src/triggers/schedules/schedule/schedule-changes.decider.js';
-import { DecideSlots, DecideSlotsHandler } from '../../src/triggers/schedules/schedule/schedule.commands.js';
+import { DecideSlots, DecideSlotsHandler } from '../../src/triggers/schedules/schedule/slot-ledger.commands.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 

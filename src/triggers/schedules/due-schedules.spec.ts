@@ -10,7 +10,7 @@ import { create, schedule } from './schedule/schedule.decider.js';
 import { scheduleStream } from './schedule/schedule.events.js';
 import type { ScheduleRules } from './schedule/schedule-rules.js';
 import type { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
-import { type DecideSlots, DecideSlotsHandler } from './schedule/schedule.commands.js';
+import { type DecideSlots, DecideSlotsHandler } from './schedule/slot-ledger.commands.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 

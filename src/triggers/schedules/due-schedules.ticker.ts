@@ -7,7 +7,7 @@ import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js'
 import type { Schedule } from './schedule/schedule.decider.js';
 import { ScheduleRules } from './schedule/schedule-rules.js';
 import { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
-import { DecideSlots } from './schedule/schedule.commands.js';
+import { DecideSlots } from './schedule/slot-ledger.commands.js';
 import { waitsUntil } from './schedule/slot-ledger.decider.js';
 
 /** Interval between two polls for due slots. */

@@ -10,6 +10,7 @@ import { AdmitScheduleHandler } from './allowance/allowance.commands.js';
 import { AgentSchedulesController } from './agent-schedules.http.js';
 import { AppendScheduledAnswers } from './runs/append-scheduled-answers.reaction.js';
 import { scheduleHandlers } from './schedule/schedule.commands.js';
+import { slotLedgerHandlers } from './schedule/slot-ledger.commands.js';
 import { CancelSchedulesOfConversation } from './cancel-schedules-of-conversation.reaction.js';
 import { DeleteSchedulesOfAgent } from './delete-schedules-of-agent.reaction.js';
 import { DefinitionGuard } from './schedule/definition-guard.js';
@@ -84,6 +85,7 @@ const TOOL_KINDS = [SchedulerTool];
     { provide: SchedulerHeartbeat, useClass: KeyValueSchedulerHeartbeat },
     AdmitScheduleHandler,
     ...scheduleHandlers,
+    ...slotLedgerHandlers,
     ...scheduledRunHandlers,
   ],
   exports: [...REACTIONS, ...TICKERS, ...RETENTION, ...TOOL_KINDS, SchedulerHeartbeat],

@@ -1,4 +1,5 @@
-import { CancelSchedule, EndScheduleRun, RunScheduleNow } from '../../../src/triggers/schedules/schedule/schedule.commands.js';
+import { CancelSchedule, RunScheduleNow } from '../../../src/triggers/schedules/schedule/schedule.commands.js';
+import { EndScheduleRun } from '../../../src/triggers/schedules/schedule/slot-ledger.commands.js';
 import { CreateMonitor } from '../../../src/triggers/monitors/monitor/monitor.commands.js';
 import { ReportJob } from '../../../src/background/jobs/job.commands.js';
 import type { Mutant } from '../world/mutant.js';

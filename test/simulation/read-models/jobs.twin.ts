@@ -39,7 +39,8 @@ export class JobsTwin extends JobQueries {
   }
 
   private all(): JobRecord[] {
-    const camelCased = (row: object) => Object.entries(row).map(([column, value]) => [postgres.toCamel(column), value as unknown]);
+    const camelCased = (row: object) =>
+      Object.entries(row).map(([column, value]) => [postgres.toCamel(column), value as unknown]);
     return this.tables.all('job').map((row) => Object.fromEntries(camelCased(row)) as JobRecord);
   }
 }

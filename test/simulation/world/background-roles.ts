@@ -34,12 +34,11 @@ import {
   CancelScheduleHandler,
   ChangeScheduleHandler,
   CreateScheduleHandler,
-  EndScheduleRunHandler,
   PauseScheduleHandler,
   ResumeScheduleHandler,
   RunScheduleNowHandler,
-  DecideSlotsHandler,
 } from '../../../src/triggers/schedules/schedule/schedule.commands.js';
+import { EndScheduleRunHandler, DecideSlotsHandler } from '../../../src/triggers/schedules/schedule/slot-ledger.commands.js';
 import { DueSchedules } from '../../../src/triggers/schedules/due-schedules.ticker.js';
 import {
   AppendScheduledRunHandler,

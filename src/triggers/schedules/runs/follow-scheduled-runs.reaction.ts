@@ -5,7 +5,7 @@ import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.j
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
 import { runCodec } from '../../../background/runs/run.codec.js';
 import type { RunFailed, RunFinished, RunRefused, RunStarted } from '../../../background/runs/run.events.js';
-import { EndScheduleRun } from '../schedule/schedule.commands.js';
+import { EndScheduleRun } from '../schedule/slot-ledger.commands.js';
 import { outcomeOf, type RunOver } from './run-outcome.policy.js';
 import { ReportScheduledRun, StartScheduledRun } from './scheduled-run.commands.js';
 

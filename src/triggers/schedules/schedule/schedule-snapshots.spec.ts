@@ -6,7 +6,7 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { create, type Schedule, schedule } from './schedule.decider.js';
 import { type ScheduleEvent, scheduleStream } from './schedule.events.js';
 import { type LedgerRules, SNAPSHOT_AFTER_SLOTS, SNAPSHOT_WITHIN_EVENTS_MAX, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
-import { APPENDS_PER_CHECK_MAX, DecideSlots, DecideSlotsHandler } from './schedule.commands.js';
+import { APPENDS_PER_CHECK_MAX, DecideSlots, DecideSlotsHandler } from './slot-ledger.commands.js';
 import { endRun, decideSlots } from './slot-ledger.decider.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
