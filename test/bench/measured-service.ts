@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +37,11 @@ const SETTINGS = {
   MODEL_IDS: 'paced',
 };
 
+/** The options that `npm start` gives to Node. */
+const NODE_OPTIONS = /"start": "node (.*) dist/
+  .exec(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))![1]!
+  .split(' ');
+
 const COUNTING = ['../support/typescript.js', './programs/postgres-traffic.ts'].flatMap((file) => [
   '--import',
   new URL(file, import.meta.url).href,
@@ -50,7 +56,7 @@ export async function startService(
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-bench-'));
   const profile = profileTo ? ['--cpu-prof', `--cpu-prof-dir=${profileTo}`] : [];
   const run = () =>
-    spawn(process.execPath, ['--enable-source-maps', ...profile, ...(counted ? COUNTING : []), service], {
+    spawn(process.execPath, [...NODE_OPTIONS, ...profile, ...(counted ? COUNTING : []), service], {
       env: { PATH: process.env['PATH'], ...SETTINGS, DATA_DIR: dataDir, ...environment },
       stdio: ['ignore', 'pipe', 'inherit', ...(counted ? ['ipc' as const] : [])],
     });
