@@ -37,6 +37,9 @@ const LISTING_MAX = 100;
 /** Number of conversations that a request deletes concurrently, so that the store commits their deletions together. */
 const DELETED_AT_ONCE_MAX = 32;
 
+/** A conversation as its owner sees it, with the token of its newest active link. */
+type WithLink<T extends Pick<ListedConversation, 'shareId'>> = Omit<T, 'shareId'> & Readonly<{ shared_token: string | null }>;
+
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 
 /** The conversations of a user: the list for the sidebar, a whole conversation, and its operations. */
@@ -192,12 +195,13 @@ export class ConversationsController {
   }
 
   /** As `withLink`, without a copy of unnamed fields, which takes longer than the rest of a listing. */
-  private inListing({ id, name, agent_id, is_shared_usage, date, unread, mark, shareId }: ListedConversation) {
+  private inListing(listed: ListedConversation): WithLink<ListedConversation> {
+    const { id, name, agent_id, is_shared_usage, date, unread, mark, shareId } = listed;
     return { id, name, agent_id, is_shared_usage, date, unread, mark, shared_token: this.tokenOf(shareId) };
   }
 
   /** Adds the token of the newest active link for the owner. */
-  private withLink<T extends Pick<ListedConversation, 'shareId'>>({ shareId, ...shown }: T) {
+  private withLink<T extends Pick<ListedConversation, 'shareId'>>({ shareId, ...shown }: T): WithLink<T> {
     return { ...shown, shared_token: this.tokenOf(shareId) };
   }
 
