@@ -208,10 +208,9 @@ export async function firstEvent(store: EventStore, stream: string): Promise<Sto
   return undefined;
 }
 
-/** The newest event of a stream, or the newest up to the revision `upTo`. */
-export async function lastEvent(store: EventStore, stream: string, upTo?: number): Promise<StoredEvent | undefined> {
-  const from = upTo === undefined ? {} : { from: upTo };
-  for await (const page of store.read(stream, { direction: 'backwards', limit: 1, ...from })) return page[0];
+/** The newest event of a stream. */
+export async function lastEvent(store: EventStore, stream: string): Promise<StoredEvent | undefined> {
+  for await (const page of store.read(stream, { direction: 'backwards', limit: 1 })) return page[0];
   return undefined;
 }
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { UsageQueries } from '../../../projections/usage/usage.queries.js';
 import { Clock } from '../../kernel/clock.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import {
   isUsedUp,
   type Period,
@@ -14,8 +13,6 @@ import {
 } from './limits.policy.js';
 import { type QuotaAnswer, RunQuota } from './run-quota.port.js';
 import type { QuotaUse } from './quota-use.port.js';
-
-const USAGE = 'usage';
 
 /** The configuration of user quotas. */
 export class QuotaOptions {
@@ -31,7 +28,6 @@ export class QuotaOptions {
 export class OwnerQuota extends RunQuota implements QuotaUse {
   constructor(
     private readonly usage: UsageQueries,
-    private readonly freshness: Freshness,
     private readonly clock: Clock,
     private readonly options: QuotaOptions,
   ) {
@@ -50,9 +46,7 @@ export class OwnerQuota extends RunQuota implements QuotaUse {
     return this.tokensPerUser !== undefined;
   }
 
-  async check(ownerId: string, upTo?: bigint): Promise<QuotaAnswer> {
-    if (!this.isSet) return { allowed: true };
-    await this.freshness.reached([USAGE], upTo);
+  async check(ownerId: string): Promise<QuotaAnswer> {
     const status = await this.status(ownerId);
     return status && isUsedUp(status) ? { allowed: false, error: quotaText(status) } : { allowed: true };
   }

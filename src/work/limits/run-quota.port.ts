@@ -3,6 +3,5 @@ export type QuotaAnswer = Readonly<{ allowed: true } | { allowed: false; error: 
 
 /** Checks an owner's quota before a model is used on the owner's behalf. */
 export abstract class RunQuota {
-  /** All usage up to the log position `upTo` is included. */
-  abstract check(ownerId: string, upTo?: bigint): Promise<QuotaAnswer>;
+  abstract check(ownerId: string): Promise<QuotaAnswer>;
 }

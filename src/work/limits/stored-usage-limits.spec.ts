@@ -51,7 +51,7 @@ function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry }
       return Promise.resolve(true);
     }
   })();
-  const quota = new OwnerQuota(usage, freshness, clock, new QuotaOptions('month', options.quota));
+  const quota = new OwnerQuota(usage, clock, new QuotaOptions('month', options.quota));
   const process = () => new StoredUsageLimits(usage, quota, store, freshness, clock, new RequestPlaces(keyValue), linkQuota);
   return {
     limits: process(),
