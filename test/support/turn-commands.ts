@@ -1,5 +1,5 @@
 import { pauseHandlers } from '../../src/dialogue/conversation/pause.commands.js';
-import { TURN_HANDLERS, AskAutomaticTurnHandler } from '../../src/dialogue/conversation/turn.commands.js';
+import { AskAutomaticTurnHandler, turnHandlers as handlers } from '../../src/dialogue/conversation/turn.commands.js';
 import { AppendTurnHandler } from '../../src/dialogue/conversation/additions.commands.js';
 import type { Commands } from '../../src/kernel/commands.js';
 import { StopAnswerHandler } from '../../src/dialogue/answering/runner/stop-answer.commands.js';
@@ -10,7 +10,7 @@ import { commandsOver } from './commands-over.js';
 
 /** The handlers of the commands that a running turn sends to its conversation. */
 export const turnHandlers = (streams: Streams) =>
-  [...TURN_HANDLERS, ...pauseHandlers, AppendTurnHandler, AskAutomaticTurnHandler].map((Handler) => new Handler(streams));
+  [...handlers, ...pauseHandlers, AppendTurnHandler, AskAutomaticTurnHandler].map((Handler) => new Handler(streams));
 
 /** Dispatches the commands that a running turn sends to its conversation. */
 export const turnCommands = (streams: Streams, signals: Signals = new InProcessSignals()): Commands =>

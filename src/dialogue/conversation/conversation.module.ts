@@ -9,7 +9,7 @@ import { EarlierTurns } from './earlier-turns.port.js';
 import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
 import { pauseHandlers } from './pause.commands.js';
-import { TURN_HANDLERS, AskAutomaticTurnHandler } from './turn.commands.js';
+import { AskAutomaticTurnHandler, turnHandlers } from './turn.commands.js';
 import { conversationNotifications } from './conversation.notifications.js';
 
 @Module({
@@ -21,7 +21,7 @@ import { conversationNotifications } from './conversation.notifications.js';
     ConversationGuard,
     ...conversationHandlers,
     NoteBackgroundWorkHandler,
-    ...TURN_HANDLERS,
+    ...turnHandlers,
     ...pauseHandlers,
     AppendTurnHandler,
     AskAutomaticTurnHandler,

@@ -170,4 +170,4 @@ class SealTurnHandler implements Handler<SealTurn> {
 }
 
 /** The handlers of the commands that processes send to run turns. */
-export const TURN_HANDLERS = [ClaimTurnHandler, TakeTurnFromHandler, ConcludeTurnHandler, SealTurnHandler] as const;
+export const turnHandlers = [ClaimTurnHandler, TakeTurnFromHandler, ConcludeTurnHandler, SealTurnHandler] as const;
