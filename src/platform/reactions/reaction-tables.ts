@@ -105,11 +105,15 @@ export class ReactionTable {
     return row && { position: BigInt(row.position), epoch: BigInt(row.epoch) };
   }
 
-  /** @throws ReactionFencedOut */
+  /**
+   * Saves the progress without waiting for the disk, which appends would wait for, too. A crash of the server may lose the last
+   * saves, and the reaction acts on these events again, as after a crash between an effect and its save. @throws ReactionFencedOut
+   */
   async save({ position, eventAt }: Progressed, epoch: bigint): Promise<void> {
     const { count } = await this.sql`
+      with unflushed as materialized (select set_config('synchronous_commit', 'off', true))
       update reactions.reaction_checkpoint set position = ${String(position)}, event_at = coalesce(${eventAt}, event_at)
-      where reaction = ${this.reaction} and epoch = ${String(epoch)}`;
+      from unflushed where reaction = ${this.reaction} and epoch = ${String(epoch)}`;
     if (count !== 1) throw new ReactionFencedOut(this.reaction);
   }
 
