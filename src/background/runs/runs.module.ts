@@ -13,12 +13,11 @@ import { runsRejections } from './runs.rejections.js';
 import { runPurges } from './run.purges.js';
 
 const REACTIONS = [PurgeTasksOfRuns, EndWorkflowsOfRuns];
-const HANDLERS = [...runHandlers];
 
 /** Headless runs of agents. */
 @Module({
   imports: [AnsweringModule, LimitsModule, TasksModule],
-  providers: [...REACTIONS, ...HANDLERS, RunAgent, { provide: Runs, useClass: QueuedRuns }],
+  providers: [...REACTIONS, ...runHandlers, RunAgent, { provide: Runs, useClass: QueuedRuns }],
   exports: [...REACTIONS, Runs],
 })
 export class RunsModule implements OnModuleInit {

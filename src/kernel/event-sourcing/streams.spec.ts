@@ -9,6 +9,7 @@ import { systemTiming } from '../../platform/system-timing.js';
 import { Rejection } from '../rejection.js';
 import { type ExpectedRevision, type NewEvent, StoreUnavailable } from './event-store.js';
 import type { Event } from './events.js';
+import { RECENT_FOLDS_MAX } from './recent-folds.js';
 import { type Aggregate, type Folded, isAtLeast, nothingYet, Streams } from './streams.js';
 
 it('continues a fold where an earlier one ended', async () => {
@@ -262,6 +263,13 @@ describe('a stream that this process has just appended to', () => {
     expect([(await here.foldOnwards('counter-1', counter)).state, store.events]).toEqual([11, 1]);
     expect([(await here.foldOnwards('counter-1', counter)).state, store.events]).toEqual([11, 1]);
     expect([await elsewhere.foldOnwards('counter-1', counter), store.events]).toMatchObject([{ state: 11, revision: 1 }, 1]);
+  });
+
+  it('is not displaced by reads of streams that do not exist', async () => {
+    const { store, here } = await twoProcesses();
+    for (let n = 0; n <= RECENT_FOLDS_MAX; n++) await here.foldOnwards(`counter-missing-${n}`, counter);
+    store.events = 0;
+    expect([(await here.foldOnwards('counter-1', counter)).state, store.events]).toEqual([1, 0]);
   });
 
   it('is read if the cached state does not suffice', async () => {

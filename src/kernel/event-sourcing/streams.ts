@@ -77,7 +77,8 @@ export class Streams {
   /** Folds a stream, but reads only what is not in its cached state, in which events that were deleted since still count. */
   async foldOnwards<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>): Promise<Folded<State>> {
     const folded = await this.fold(stream, aggregate, this.recent.of<Folded<State>>(stream, aggregate));
-    this.recent.remember(stream, aggregate, folded);
+    // An id that does not exist must not displace a stream in use.
+    if (folded.revision !== 'none') this.recent.remember(stream, aggregate, folded);
     return folded;
   }
 

@@ -8,7 +8,7 @@ import { LOG_ENDS_EARLIER, LogDiffers, type LogReading, StoreUnavailable } from 
 import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { systemTiming } from '../system-timing.js';
-import { askToRetry, takeBackReactions } from './reaction-tables.js';
+import { askToRetry, createReactionTables, ReactionTable, takeBackReactions } from './reaction-tables.js';
 import { WINDOW_EVENTS_MAX } from './reaction-runner.js';
 import { Reactions } from './reactions.js';
 
@@ -61,6 +61,25 @@ const isCheckpointAt = async (position: bigint) => {
 const endingAt = (end: bigint) => ({ end: async () => end, readAll: (reading: LogReading) => store.readAll(reading) });
 
 const parkedEvents = () => database.sql`select reaction, stream, error from reactions.parked order by reaction, parked.position`;
+
+it('the checkpoint of a reaction is saved without the disk, which the next statement of its connection waits for again', async () => {
+  const connection = await database.sql.reserve();
+  await createReactionTables(database.sql);
+  await connection`drop table if exists flushed`;
+  await connection`create temporary table flushed (setting text)`;
+  await connection.unsafe(`
+    create function pg_temp.note() returns trigger language plpgsql as
+      'begin insert into flushed values (current_setting(''synchronous_commit'')); return new; end';
+    create trigger noting before update on reactions.reaction_checkpoint for each row execute function pg_temp.note()`);
+  const table = new ReactionTable(connection, 'answer-door');
+  const { epoch } = await table.takeOver(async () => -1n);
+  await table.save({ position: 7n, eventAt: new Date() }, epoch);
+  const settings = await connection<
+    { setting: string }[]
+  >`select setting from flushed union all select current_setting('synchronous_commit')`;
+  connection.release();
+  expect(settings.map(({ setting }) => setting)).toEqual(['on', 'off', 'on']);
+});
 
 describe('a reaction', () => {
   it('is aborted when its process stops, and its successor acts on the event again', async () => {

@@ -19,6 +19,7 @@ import { EventStoreDbDouble } from '../../../../test/support/eventstoredb-double
 import { connect, IMPATIENT, onDouble, writeSurely } from '../../../../test/support/eventstoredb-double/on-double.js';
 import { StoreRefused } from './errors.js';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
+import { PING_DEADLINE_MS } from './limits.js';
 
 const on = onDouble();
 
@@ -80,6 +81,14 @@ describe('a read', () => {
     await on.double.listen();
     on.double.faults.clear();
     await on.impatient.ping();
+  });
+
+  it('of a ping is not retried for the whole deadline, so that readiness has its reason in time', async () => {
+    await on.double.crash();
+    const since = performance.now();
+    await expect(on.store.ping()).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(performance.now() - since).toBeLessThan(PING_DEADLINE_MS);
+    await on.double.listen();
   });
 });
 

@@ -26,7 +26,6 @@ import { signInNotifications } from './sign-in/oauth.notifications.js';
 const REACTIONS = [PurgeSignInSecrets];
 const RETENTION = [FailSignIns];
 const TOOL_KINDS = [McpTool];
-const HANDLERS = [...oauthHandlers];
 
 /** Tool servers, and the sign-ins at their authorization servers. */
 @Module({
@@ -35,7 +34,7 @@ const HANDLERS = [...oauthHandlers];
   providers: [
     ...REACTIONS,
     ...TOOL_KINDS,
-    ...HANDLERS,
+    ...oauthHandlers,
     ExpiringQueries,
     {
       provide: FailSignIns,
