@@ -22,7 +22,13 @@ export async function testDatabase(template = 'template0'): Promise<TestDatabase
   await onServer((sql) => sql.unsafe(`create database ${name} template ${template} strategy file_copy`));
   const url = new URL(testServerUrl());
   url.pathname = `/${name}`;
-  const sql = postgres(url.href, { max: 10, onnotice: () => undefined, types: TYPES, connection: { TimeZone: 'UTC' } });
+  const sql = postgres(url.href, {
+    max: 10,
+    onnotice: () => undefined,
+    types: TYPES,
+    fetch_types: false,
+    connection: { TimeZone: 'UTC' },
+  });
   const close = async () => {
     await sql.end({ timeout: 5 });
     await onServer((server) => server.unsafe(`drop database if exists ${name} with (force)`));

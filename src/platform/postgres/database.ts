@@ -1,6 +1,7 @@
 import postgres, { type Sql } from 'postgres';
 import { asTimestamp, fromTimestamp } from '../../../projections/timestamps.js';
 import { isSocketAway } from '../unix-socket.js';
+import { ARRAY_TYPES } from './array-types.js';
 
 export type DatabaseOptions = Readonly<{
   url: string;
@@ -27,7 +28,10 @@ export const KEEPALIVES = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5,
  */
 const RANDOM_PAGE_COST = 1.1;
 /** The driver's own conversion fails at `infinity`, and fails at or changes years without four digits. */
-export const TYPES = { timestamptz: { to: 1184, from: [1184], serialize: asTimestamp, parse: fromTimestamp } };
+export const TYPES = {
+  timestamptz: { to: 1184, from: [1184], serialize: asTimestamp, parse: fromTimestamp },
+  ...ARRAY_TYPES,
+};
 const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 1_000;
 
@@ -59,6 +63,7 @@ export function openDatabase({ url, socket, name, connections, statementTimeoutM
     backoff: (attempt) => Math.min(RECONNECT_MS_MIN * 2 ** attempt, RECONNECT_MS_MAX) / 1000,
     onnotice: () => undefined,
     types: TYPES,
+    fetch_types: false,
     connection: {
       application_name: name,
       TimeZone: 'UTC',

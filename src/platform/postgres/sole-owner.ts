@@ -28,7 +28,14 @@ export type SoleOwnership = Readonly<{ release(): Promise<void> }>;
  * with the process, even after a crash. @throws DatabaseInUse
  */
 export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseInUse) => void): Promise<SoleOwnership> {
-  const sql = postgres(url, { max: 1, idle_timeout: 0, max_lifetime: null, connection: KEEPALIVES, onnotice: () => {} });
+  const sql = postgres(url, {
+    max: 1,
+    idle_timeout: 0,
+    max_lifetime: null,
+    fetch_types: false,
+    connection: KEEPALIVES,
+    onnotice: () => {},
+  });
   const claim = async (): Promise<boolean> =>
     (await sql<{ ours: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as ours`)[0]!.ours;
   const givingUpAt = Date.now() + CLAIM_WAIT_MS;

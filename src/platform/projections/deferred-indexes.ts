@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import { hasTable } from '../postgres/catalog.js';
 import { BOOK_KEEPING_TABLES } from './schema.js';
 
 const MEMORY = '256MB';
@@ -28,8 +29,7 @@ export async function deferIndexes(sql: Sql, schema: string, which: Deferred): P
 
 /** Builds all deferred indexes in one transaction. A second call does nothing. */
 export async function buildDeferredIndexes(sql: Sql, schema: string): Promise<void> {
-  const [noted] = await sql`select 1 from pg_tables where schemaname = ${schema} and tablename = 'deferred_index'`;
-  if (!noted) return;
+  if (!(await hasTable(sql, schema, 'deferred_index'))) return;
   await sql.begin(async (tx) => {
     await tx`select set_config('statement_timeout', '0', true), set_config('maintenance_work_mem', ${MEMORY}, true)`;
     const rows = await tx<{ definition: string }[]>`select definition from ${tx(schema)}.deferred_index`;

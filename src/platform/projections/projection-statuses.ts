@@ -1,5 +1,7 @@
 import type { Sql } from 'postgres';
 import { type Projection, schemaOf } from '../../../projections/projection.js';
+import { schemasWith } from '../postgres/catalog.js';
+import { unionOf } from '../postgres/union.js';
 import type { FollowerStatus } from '../supervision/follower-status.js';
 import { partsPlayed } from '../supervision/leadership.js';
 import { DefinitionChanged, definitionOf } from './definition.js';
@@ -12,11 +14,7 @@ type Row = { name: string; position: string; event_at: Date | null; fingerprint:
 
 /** The position of each projection's live rows. A projection without tables has not started yet. */
 export async function projectionStatuses(sql: Sql, projections: readonly Projection[]): Promise<readonly ProjectionStatus[]> {
-  const there = new Set(
-    (await sql<{ schemaname: string }[]>`select schemaname from pg_tables where tablename = 'checkpoint'`).map(
-      (row) => row.schemaname,
-    ),
-  );
+  const there = await schemasWith(sql, projections.map(schemaOf), 'checkpoint');
   const present = projections.filter((projection) => there.has(schemaOf(projection)));
   const rows = new Map((await read(sql, present)).map((row) => [row.name, row]));
   const written = await partsPlayed(
@@ -53,5 +51,5 @@ async function read(sql: Sql, projections: readonly Projection[]): Promise<reado
       (select count(*)::integer from ${schema}.parked) as parked, (select count(*)::integer from ${schema}.held) as held
       from ${schema}.checkpoint`;
   });
-  return sql<Row[]>`${selects.flatMap((select, index) => (index === 0 ? select : sql` union all ${select}`))}`;
+  return sql<Row[]>`${unionOf(sql, selects)}`;
 }

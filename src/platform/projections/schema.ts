@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { LOG_START } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
+import { hasColumn, hasTable, schemasWith } from '../postgres/catalog.js';
 import { type Definition, DefinitionChanged } from './definition.js';
 
 /** The checkpoint of a schema, with the epoch of its writer. */
@@ -56,11 +57,7 @@ export async function createSchema(sql: Sql, { ddl, fingerprint }: Definition, s
   });
 }
 
-async function holdsCopies(sql: Sql | TransactionSql, schema: string): Promise<boolean> {
-  const [column] = await sql`
-    select 1 from information_schema.columns where table_schema = ${schema} and table_name = 'held' and column_name = 'event'`;
-  return column !== undefined;
-}
+const holdsCopies = (sql: Sql | TransactionSql, schema: string) => hasColumn(sql, schema, 'held', 'event');
 
 /** Earlier versions of the program kept a copy of each held event. */
 export async function keepPlacesOfHeld(sql: Sql, schema: string): Promise<void> {
@@ -79,8 +76,7 @@ export async function keepPlacesOfHeld(sql: Sql, schema: string): Promise<void> 
 
 /** The checkpoint of a schema; undefined if the schema does not exist. */
 export async function readCheckpoint(sql: Sql | TransactionSql, schema: string): Promise<Checkpoint | undefined> {
-  const [there] = await sql`select 1 from pg_tables where schemaname = ${schema} and tablename = 'checkpoint'`;
-  if (!there) return undefined;
+  if (!(await hasTable(sql, schema, 'checkpoint'))) return undefined;
   const [row] = await sql<
     CheckpointRow[]
   >`select position::text, event_at, epoch::text, fingerprint from ${sql(schema)}.checkpoint`;
@@ -123,17 +119,11 @@ export async function untilTablesAreThere(
 ): Promise<void> {
   for (let noticed = timing.elapsedMs(); ; await timing.pause(TABLES_POLL_MS)) {
     // Postgres may not be running yet, which counts as missing tables.
-    const there = await tablesThere(sql, schemas).catch(() => new Set<string>());
+    const there = await schemasWith(sql, schemas, 'checkpoint').catch(() => new Set<string>());
     const missing = schemas.find((schema) => !there.has(schema));
     if (missing === undefined) return;
     if (timing.elapsedMs() - noticed < noticeMs) continue;
     noticed = timing.elapsedMs();
     onMissing(missing);
   }
-}
-
-async function tablesThere(sql: Sql, schemas: readonly string[]): Promise<Set<string>> {
-  const rows = await sql<{ schemaname: string }[]>`
-    select schemaname from pg_tables where tablename = 'checkpoint' and schemaname = any(${[...schemas]})`;
-  return new Set(rows.map((row) => row.schemaname));
 }

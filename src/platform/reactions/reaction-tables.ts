@@ -1,5 +1,6 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres';
 import { type EventStore, isPlaceIn, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { hasColumn, hasTable } from '../postgres/catalog.js';
 import { describeFault } from '../supervision/described-fault.js';
 
 export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
@@ -48,9 +49,7 @@ export async function createReactionTables(sql: Sql): Promise<void> {
 
 /** Earlier versions of the program kept a copy of each parked event. */
 async function keepRevisions(tx: TransactionSql): Promise<void> {
-  const [copies] = await tx`
-    select 1 from information_schema.columns where table_schema = 'reactions' and table_name = 'parked' and column_name = 'event'`;
-  if (!copies) return;
+  if (!(await hasColumn(tx, 'reactions', 'parked', 'event'))) return;
   await tx.unsafe(`
     alter table reactions.parked add column revision integer;
     update reactions.parked set revision = (event::json ->> 'revision')::integer;
@@ -64,8 +63,7 @@ async function keepRevisions(tx: TransactionSql): Promise<void> {
  * dropped.
  */
 export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end' | 'readAll'>): Promise<readonly string[]> {
-  const [there] = await sql`select 1 from pg_tables where schemaname = 'reactions' and tablename = 'reaction_checkpoint'`;
-  if (!there) return [];
+  if (!(await hasTable(sql, 'reactions', 'reaction_checkpoint'))) return [];
   const reached = await sql<{ position: string }[]>`
     select position::text from reactions.reaction_checkpoint union select position::text from reactions.parked`;
   // Read afterwards, because a running service appends events and reacts to them in the meantime.

@@ -14,7 +14,7 @@ const lockOf = (part: string): string => `verbatim:${part}`;
 /** The parts that have a leader in some process. */
 export async function partsPlayed(sql: Sql, parts: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql<{ part: string }[]>`
-    select part from unnest(${sql.array([...parts])}::text[], ${sql.array(parts.map(lockOf))}::text[]) as wanted (part, lock)
+    select part from unnest(${[...parts]}::text[], ${parts.map(lockOf)}::text[]) as wanted (part, lock)
     where hashtextextended(lock, 0) in (
       select (classid::bigint << 32) | objid::bigint from pg_locks join pg_database on pg_database.oid = pg_locks.database
       where locktype = 'advisory' and objsubid = 1 and granted and datname = current_database()
