@@ -85,12 +85,13 @@ async function isVisible(store: Store, timing: Timing, givingUpAt: number, { str
 
 /**
  * Repeats idempotent work, with growing pauses, while the store is unavailable. The work receives its previous failure.
- * @throws StoreUnavailable once the elapsed time reaches `givingUpAt`; other errors at once
+ * @throws StoreUnavailable once the elapsed time reaches `givingUpAt` or the signal aborts; other errors at once
  */
 export async function whileUnavailable<T>(
   timing: Timing,
   givingUpAt: number,
   work: (before: StoreUnavailable | undefined) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
   let before: StoreUnavailable | undefined;
   for (let delayMs = REPEAT_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, REPEAT_DELAY_MS_MAX)) {
@@ -99,7 +100,8 @@ export async function whileUnavailable<T>(
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || timing.elapsedMs() + delayMs > givingUpAt) throw error;
       before = error;
-      await timing.pause(delayMs);
+      await timing.pause(delayMs, signal);
+      if (signal?.aborted) throw error;
     }
   }
 }

@@ -213,8 +213,8 @@ export class Streams {
   }
 
   /** Repeats idempotent work while the store is unavailable, for `patienceMs` at most. @throws as `whileUnavailable` does */
-  retryWhileUnavailable<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
-    return whileUnavailable(this.timing, this.timing.elapsedMs() + patienceMs, work);
+  retryWhileUnavailable<T>(patienceMs: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return whileUnavailable(this.timing, this.timing.elapsedMs() + patienceMs, work, signal);
   }
 }
 

@@ -42,7 +42,7 @@ export class RequestInvocation extends Command<Folded<Invocation>> {
 }
 
 @CommandHandler(RequestInvocation)
-class RequestInvocationHandler implements Handler<RequestInvocation> {
+export class RequestInvocationHandler implements Handler<RequestInvocation> {
   constructor(
     private readonly streams: Streams,
     private readonly signals: Signals,
@@ -69,7 +69,7 @@ export class HandOutInvocation extends Command<InvocationRequested['data'] | und
 }
 
 @CommandHandler(HandOutInvocation)
-class HandOutInvocationHandler implements Handler<HandOutInvocation> {
+export class HandOutInvocationHandler implements Handler<HandOutInvocation> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
@@ -135,7 +135,7 @@ export class ReceiveOutput extends Command {
 }
 
 @CommandHandler(ReceiveOutput)
-class ReceiveOutputHandler implements Handler<ReceiveOutput> {
+export class ReceiveOutputHandler implements Handler<ReceiveOutput> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,

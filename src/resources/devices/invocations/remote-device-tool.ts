@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { ANSWER_PATIENCE_MS, type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
 import { Timing } from '../../../kernel/timing.js';
@@ -124,12 +124,18 @@ export class RemoteDeviceTool extends ToolKind {
 
   async run({ name }: ActionDefinition, args: CallArguments, tool: UsedTool, context: CallContext): Promise<object> {
     if (name !== RUN_COMMAND) throw unknownAction(name);
-    const device = await this.deviceFor(tool);
+    const device = await this.patiently(context, () => this.deviceFor(tool));
     if (!device) throw new ToolFailed('The device is not paired any more.');
     const request = requestOf(device, commandIn(args), context, this.clock.now());
-    const known = await this.commands.execute(new RequestInvocation(request, context.cause));
+    const requesting = new RequestInvocation(request, context.cause);
+    const known = await this.patiently(context, () => this.commands.execute(requesting));
     const ended = await this.ended(request.invocationId, known, context);
     return this.resultOf(ended, device);
+  }
+
+  /** Waits while the event store is away, because the device may run the command meanwhile. */
+  private patiently<T>({ signal }: CallContext, work: () => Promise<T>): Promise<T> {
+    return this.streams.retryWhileUnavailable(ANSWER_PATIENCE_MS, work, signal);
   }
 
   private async deviceFor({ ownerId, definition }: Pick<UsedTool, 'ownerId' | 'definition'>): Promise<Device | undefined> {
@@ -146,8 +152,10 @@ export class RemoteDeviceTool extends ToolKind {
     const unsubscribe = this.signals.subscribe(INVOCATION_CHANGED, (payload) => payload === id && changed.abort());
     try {
       while (known.state.status !== 'ended') {
-        const reason = await this.reasonToGiveUp(known.state, stopped?.aborted || signal.aborted);
-        if (reason) known = await this.giveUp(id, reason, cause);
+        const { state } = known;
+        const isStopped = stopped?.aborted || signal.aborted;
+        const reason = await this.patiently(context, () => this.reasonToGiveUp(state, isStopped));
+        if (reason) known = await this.patiently(context, () => this.giveUp(id, reason, cause));
         // An aborted call does not cancel a command that a device has; the end of the command is still recorded.
         if (signal.aborted && known.state.status !== 'ended') throw new OutcomeUnknown('The device may still run the command.');
         if (known.state.status === 'ended') break;
@@ -157,7 +165,8 @@ export class RemoteDeviceTool extends ToolKind {
           AbortSignal.any([changed.signal, signal, ...(isWaiting && stopped ? [stopped] : [])]),
         );
         if (changed.signal.aborted) changed = new AbortController();
-        known = await this.streams.fold(invocationStream(id), invocation, known);
+        const before = known;
+        known = await this.patiently(context, () => this.streams.fold(invocationStream(id), invocation, before));
       }
       return known.state;
     } finally {

@@ -23,10 +23,13 @@ export type OpenedTool = Readonly<{
   kind: ToolKind;
   definition: ToolDefinition;
   /** Resolves to the tool's secrets if it may still be used as it was pinned. @throws ToolFailed */
-  admit: () => Promise<Readonly<Record<string, string>>>;
+  admit: (signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
 }>;
 
 type Arguments = Readonly<Record<string, unknown>>;
+
+/** Repeats work while the event store is unavailable, until the signal aborts. */
+type Patiently = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 /** The tools of one turn, ready to be called. */
 export class OpenedTools extends OpenTools {
@@ -38,11 +41,12 @@ export class OpenedTools extends OpenTools {
   constructor(
     tools: readonly OpenedTool[],
     readonly notices: readonly string[],
+    private readonly patiently: Patiently,
   ) {
     super();
     this.tools = new Map(tools.map((each) => [each.toolId, each]));
     this.actions = tools.flatMap((tool) =>
-      tool.definition.actions.filter(({ active }) => active).map((action) => offered(tool, action)),
+      tool.definition.actions.filter(({ active }) => active).map((action) => offered(tool, action, patiently)),
     );
     const gated = new Set(this.actions.filter((each) => each.requiresApproval || each.approvalOf).map(({ toolId }) => toolId));
     this.ungatedTools = [...this.tools.keys()].filter((toolId) => !gated.has(toolId));
@@ -68,13 +72,15 @@ export class OpenedTools extends OpenTools {
   }
 
   private async call({ admit, kind, ...tool }: OpenedTool, action: ActionDefinition, args: Arguments, context: CallContext) {
-    const secrets = await admit();
+    const secrets = await admit(context.signal);
     const redact = redaction(secrets);
     try {
       const { ungatedTools } = this;
       const background = context.background && quiet(context.background, redact);
       const called = { ...context, ungatedTools, ...(background && { background }) };
-      return redact((await kind.run(action, args, { ...tool, secrets }, called)) ?? null);
+      const run = () => kind.run(action, args, { ...tool, secrets }, called);
+      const result = await (isIdempotent(kind.name, action) ? this.patiently(run, context.signal) : run());
+      return redact(result ?? null);
     } catch (error) {
       if (!(error instanceof ToolFailed)) throw error;
       const text = String(redact(error.message));
@@ -98,12 +104,12 @@ async function approvalOf(tool: OpenedTool, action: ActionDefinition, args: Argu
   return need === 'none' && action.require_approval === true ? 'needed' : need;
 }
 
-const offered = (tool: OpenedTool, action: ActionDefinition): OfferedAction => {
+const offered = (tool: OpenedTool, action: ActionDefinition, patiently: Patiently): OfferedAction => {
   const { kind, toolId, definition } = tool;
   const deviceId = kind.deviceOf?.(definition);
   return {
     ...plainly(toolId, definition, action),
-    ...(kind.approvalOf && { approvalOf: (args: Arguments) => approvalOf(tool, action, args) }),
+    ...(kind.approvalOf && { approvalOf: (args: Arguments) => patiently(() => approvalOf(tool, action, args)) }),
     ...(deviceId !== undefined && { deviceId }),
   };
 };

@@ -6,6 +6,7 @@ import { failNextReads } from '../../../../test/support/away-store.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MemoryCredentialVault } from '../../../../test/support/memory-credential-vault.js';
 import { InternalKindForTests, ToolKindForTests } from '../../../../test/support/tool-kinds.js';
+import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ChangeTool, ChangeToolHandler, CreateTool, CreateToolHandler, DeleteTool, DeleteToolHandler } from './tool.commands.js';
 import { defaultToolId } from '../defaults/default-tools.policy.js';
@@ -189,6 +190,32 @@ describe('a call', () => {
     const reading = failNextReads(store, 3);
     await tools.run(tools.actions[0]!, { to: 'Bob' }, context());
     expect(reading).toHaveBeenCalledTimes(4);
+  });
+
+  it('of an idempotent action is repeated while the event store is away, unless it is aborted, and of any other is not', async () => {
+    const tools = await open([await create()]);
+    const [send, list] = tools.actions;
+    const controller = new AbortController();
+    kind.does = ({ args }) => {
+      if (kind.calls.length < 4) throw new StoreUnavailable('The store is away.');
+      return args;
+    };
+    expect(await tools.run(list!, {}, context())).toEqual({});
+    expect(kind.calls).toHaveLength(4);
+
+    kind.calls.length = 0;
+    Logger.overrideLogger(false);
+    await expect(tools.run(send!, { to: 'Bob' }, context())).rejects.toEqual(failed('for an unknown reason'));
+    Logger.overrideLogger(undefined as never);
+    expect(kind.calls).toHaveLength(1);
+
+    kind.does = () => {
+      controller.abort();
+      throw new StoreUnavailable('The store is away.');
+    };
+    kind.calls.length = 0;
+    await expect(tools.run(list!, {}, context({ signal: controller.signal }))).rejects.toEqual(failed('The call was stopped.'));
+    expect(kind.calls).toHaveLength(1);
   });
 
   it('is not made if the tool was deleted', async () => {

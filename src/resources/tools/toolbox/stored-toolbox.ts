@@ -66,6 +66,7 @@ export class StoredToolbox extends Toolbox {
     return new OpenedTools(
       [...tools, ...this.agentic(scope), ...this.aboutJobs(tools, scope)],
       pinned.filter((each) => typeof each === 'string'),
+      (work, signal) => this.patiently(work, signal),
     );
   }
 
@@ -85,7 +86,10 @@ export class StoredToolbox extends Toolbox {
     if (name !== undefined) {
       const kind = this.kinds.byName(name);
       if (!kind) return unavailable(name);
-      return { ...ofService(toolId, ownerId, kind), admit: () => this.patiently(() => this.admitDefault(name, scope)) };
+      return {
+        ...ofService(toolId, ownerId, kind),
+        admit: (signal) => this.patiently(() => this.admitDefault(name, scope), signal),
+      };
     }
     const folded = await this.patiently(() => this.history.at(pin));
     const { definition, ownerId: owner } = folded.state;
@@ -99,12 +103,12 @@ export class StoredToolbox extends Toolbox {
       ownerId: owner,
       kind,
       definition,
-      admit: () => this.patiently(() => this.admit(pin, folded, definition, scope)),
+      admit: (signal) => this.patiently(() => this.admit(pin, folded, definition, scope), signal),
     };
   }
 
-  private patiently<T>(read: () => Promise<T>): Promise<T> {
-    return this.streams.retryWhileUnavailable(ANSWER_PATIENCE_MS, read);
+  private patiently<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.streams.retryWhileUnavailable(ANSWER_PATIENCE_MS, work, signal);
   }
 
   private agentic({ agentType, hasSources, ownerId }: ToolScope): readonly OpenedTool[] {

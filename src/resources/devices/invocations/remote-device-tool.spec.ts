@@ -1,0 +1,78 @@
+import { expect, it } from '@jest/globals';
+import { failNextReads } from '../../../../test/support/away-store.js';
+import { commandsOver } from '../../../../test/support/commands-over.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { callContext, callTool, usedTool } from '../../../../test/support/tool-calls.js';
+import { cause } from '../../../../test/support/turns.js';
+import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import type { CredentialUses } from '../../../platform/credentials/credential-uses.port.js';
+import { deviceCodec } from '../device/device.codec.js';
+import { type DeviceEvent, deviceStream } from '../device/device.events.js';
+import { StoredDevices } from '../device/stored-devices.js';
+import {
+  HandOutInvocation,
+  HandOutInvocationHandler,
+  INVOCATION_REQUESTED,
+  ReceiveOutput,
+  ReceiveOutputHandler,
+  RequestInvocationHandler,
+} from './device-invocation.commands.js';
+import type { DeviceOutputs } from './device-outputs.js';
+import { RemoteDeviceTool } from './remote-device-tool.js';
+
+const at = '2026-01-01T00:00:00.000Z';
+const clock = { now: () => new Date(at) };
+const deviceId = `dev_${'0'.repeat(32)}`;
+const pairing = { deviceId, ownerId: 'alice', name: 'Box', description: '', approvalMode: 'full' } as const;
+const events: readonly DeviceEvent[] = [
+  { type: 'DevicePairingRequested', data: { ...pairing, requestedAt: at, expiresAt: at } },
+  {
+    type: 'DevicePaired',
+    data: {
+      ...pairing,
+      machine: { hostname: 'box', os: 'linux', arch: 'x64', cliVersion: '1' },
+      machineKey: { publicKey: '', fingerprint: '' },
+      tokenSha256: '',
+      toolId: 'tool-1',
+      pairedAt: at,
+    },
+  },
+];
+
+it('a command is waited for while the event store is away, and runs once', async () => {
+  const store = new InMemoryEventStore();
+  const timing = new VirtualTiming();
+  const streams = new Streams(store, timing);
+  await streams.append(deviceStream(deviceId), 'none', deviceCodec, events, cause);
+  const signals = new InProcessSignals();
+  const commands = commandsOver(
+    new RequestInvocationHandler(streams, signals),
+    new HandOutInvocationHandler(streams, clock, signals),
+    new ReceiveOutputHandler(streams, clock, signals),
+  );
+  const devices = new StoredDevices(streams, clock, {} as CredentialUses);
+  const outputs = { textOf: async () => ({ stdout: 'done', stderr: '' }), purge: async () => undefined };
+  const tool = new RemoteDeviceTool(devices, outputs as unknown as DeviceOutputs, streams, commands, signals, clock, timing);
+  const requested: string[] = [];
+  signals.subscribe(INVOCATION_REQUESTED, (payload) => requested.push(payload.split(' ')[1]!));
+
+  const used = usedTool(tool, { config: { device_id: deviceId } });
+  const before = failNextReads(store, 3);
+  const calling = callTool(tool, 'run_command', { command: 'ls' }, { tool: used, context: callContext() });
+  await eventually(() => requested.length > 0);
+  expect(before.mock.calls.length).toBeGreaterThan(3);
+  // The store is away while the device works.
+  const meanwhile = failNextReads(store, 3);
+  meanwhile.mockClear();
+  await eventually(() => meanwhile.mock.calls.length > 3);
+  const [id] = requested;
+  await commands.execute(new HandOutInvocation(id!, deviceId, 's1', cause));
+  const finish = { exitCode: 0, durationMs: 1, error: null, stdoutSha256: null, stderrSha256: null };
+  await commands.execute(new ReceiveOutput(id!, deviceId, { output: undefined, finish }, cause));
+
+  expect(await calling).toMatchObject({ exit_code: 0, stdout: 'done' });
+  expect(new Set(requested).size).toBe(1);
+});
