@@ -46,11 +46,12 @@ export class ParsingThreads {
   /** Reads a document in an idle or new thread, which becomes idle again unless it had to be stopped. */
   async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
     const thread = this.idle.pop() ?? this.start();
-    const spare = this.spareLater();
     const memory = this.watchMemory();
     let deadline: AbortSignal | undefined;
+    let spare: NodeJS.Timeout | undefined;
     try {
       await thread.started(AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
+      spare = this.spareLater();
       deadline = AbortSignal.timeout(job.turnMs);
       const reply = await thread.ask(job, AbortSignal.any([signal, deadline, memory.isUsedUp]));
       this.rest(thread);
