@@ -53,6 +53,8 @@ export const pythonArguments = (limits: CodeLimits, task: 'run' | 'snapshot' = '
   '--no-warnings',
   '--unhandled-rejections=none',
   `--max-old-space-size=${HEAP_MEGABYTES_MAX}`,
+  // With more helper threads, V8 compiles code that a run of a few seconds hardly uses.
+  '--v8-pool-size=1',
   `--wasm-max-mem-pages=${Math.floor((limits.memoryBytesMax - OWN_MEMORY_BYTES) / WASM_PAGE_BYTES)}`,
   PROGRAM,
   JSON.stringify({ task, pyodideFolder: PYODIDE, limits }),
