@@ -30,7 +30,7 @@ const pidOf = async (sql: Sql | postgres.TransactionSql) =>
 
 /** Runs against a separate pool, and then checks that all its connections are usable. */
 async function withPool(run: (sql: Sql) => Promise<void>, connections = 2, url = database.url): Promise<void> {
-  const sql = postgres(url, { max: connections, backoff: () => 0.01, onnotice: () => undefined });
+  const sql = postgres(url, { max: connections, fetch_types: false, backoff: () => 0.01, onnotice: () => undefined });
   try {
     await run(sql);
     for (let round = 0; round < 3; round++) {
@@ -128,6 +128,14 @@ describe('The driver', () => {
       line.url,
     );
     await line.close();
+  });
+
+  it('reserves a connection that it has to open first', async () => {
+    await withPool(async (sql) => {
+      const reserved = await sql.reserve();
+      expect(await reserved`select 1 as one`).toEqual([{ one: 1 }]);
+      reserved.release();
+    });
   });
 
   it('does not return a lost reserved connection to the pool', async () => {

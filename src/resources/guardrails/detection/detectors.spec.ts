@@ -282,7 +282,8 @@ describe('a hostile text', () => {
   };
 
   it.each(Object.entries(DETECTORS))('takes %s time proportional to its length', (_, detector) => {
-    const isSlow = (unit: string) => [1, 2, 3].every(() => growth(detector, unit) > 40);
+    // A busy machine makes some measurements longer, but hardly all of them.
+    const isSlow = (unit: string) => Array.from({ length: 8 }).every(() => growth(detector, unit) > 40);
     expect(UNITS.filter(isSlow)).toEqual([]);
   });
 });
