@@ -21,7 +21,7 @@ import { cause } from '../support/turns.js';
 const STALLED = 40;
 /** Longer than the test: stalled readers are not disconnected, so an answer that waited for them would not end. */
 const NEVER_SECONDS = 3_600;
-const STALL_SECONDS = 5;
+const STALL_SECONDS = 10;
 /** By then the buffers between the service and the stalled readers are full. */
 const FULL_MS = 4_000;
 /** How long the size of the service is observed while its readers are stalled. */

@@ -218,6 +218,18 @@ describe('a call', () => {
     expect(kind.calls).toHaveLength(1);
   });
 
+  it('is asked again whether it needs approval while the event store is away', async () => {
+    let asked = 0;
+    Object.assign(kind, {
+      approvalOf: async () => {
+        if (++asked < 4) throw new StoreUnavailable('The store is away.');
+        return 'needed';
+      },
+    });
+    const tools = await open([await create()]);
+    expect([await tools.actions[0]!.approvalOf!({ to: 'Bob' }), asked]).toEqual(['needed', 4]);
+  });
+
   it('is not made if the tool was deleted', async () => {
     const pin = await create();
     await new DeleteToolHandler(streams, setup).execute(new DeleteTool(pin.toolId, 'alice', cause));
