@@ -68,7 +68,7 @@ describe('a service with devices', () => {
     const response = await device.request('GET', `/api/devices/sessions/${ticket}/events`);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     const text = await response.text();
-    expect(text).toMatch(/^: connected\n\nevent: invocation\nid: 1\ndata: \{"invocation_id":"inv_/);
+    expect(text).toMatch(/^: connected\n\n(: keepalive\n\n)*event: invocation\nid: 1\ndata: \{"invocation_id":"inv_/);
     expect(text).toContain(': heartbeat\n\n');
     expect(text.endsWith('event: session_end\nid: 2\ndata: {"reason":"inactivity_timeout"}\n\n')).toBe(true);
     // A ticket opens only one session.
