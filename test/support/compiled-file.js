@@ -1,7 +1,17 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -12,7 +22,8 @@ const hashOf = (text) => createHash('sha256').update(text).digest('hex').slice(0
 const CACHE = join(realpathSync(join(ROOT, 'node_modules')), '.cache/verbatim-typescript', hashOf(ROOT));
 const CONFIG = join(ROOT, '.swcrc');
 const { version } = createRequire(import.meta.url)('@swc/core/package.json');
-const SETTINGS = `${version} ${readFileSync(CONFIG, 'utf8')}`;
+/** Another compiler, or other settings, compile everything again. */
+const SETTINGS = [version, ...[CONFIG, import.meta.filename].map(read)].join(' ');
 
 /** Makes the folder of compiled files a package, whose imports of `@jest/globals` get the replacement. */
 const PACKAGE = {
@@ -49,7 +60,15 @@ async function compile(file) {
   // Most processes find every file compiled, and do not load the compiler.
   const { transformFile } = await import('@swc/core');
   const { code, map } = await transformFile(file, { configFile: CONFIG, sourceMaps: true });
-  return { text: `${originOf(file, code)}${code}`, map };
+  return { text: `${originOf(file, code)}${namingPrograms(file, code)}`, map };
+}
+
+/** Names the compiled file where a module names another one by its URL, because a process or a thread starts from it. */
+function namingPrograms(file, code) {
+  return code.replace(/new URL\('(\.[^']+)\.js', import\.meta\.url\)/g, (url, name) => {
+    const source = resolve(dirname(file), `${name}.ts`);
+    return existsSync(source) ? `new URL('${pathToFileURL(compiledPath(source))}')` : url;
+  });
 }
 
 /** Lets a module look for files beside its source. It takes no line of its own, so the source map holds. */

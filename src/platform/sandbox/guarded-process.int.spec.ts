@@ -11,8 +11,8 @@ import type { TestProgramOptions, TestQuestion } from '../../../test/support/gua
 import { startOf } from '../postgres/process-table.js';
 import { GuardedProcess } from './guarded-process.js';
 
-const SUPPORT = new URL('../../../test/support/', import.meta.url);
-const TYPESCRIPT = ['--import', new URL('typescript.js', SUPPORT).href];
+const PROGRAM = new URL('../../../test/support/guarded-program.js', import.meta.url);
+const OWNER = fileURLToPath(new URL('../../../test/support/guarded-program.owner.js', import.meta.url));
 
 let folder: string;
 let log: string;
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 const start = (options: TestProgramOptions = {}, inHandMax?: number, standbyMs?: number) => {
-  const program = { entry: new URL('guarded-program.ts', SUPPORT), options: { log, ...options } };
+  const program = { entry: PROGRAM, options: { log, ...options } };
   return (guarded = new GuardedProcess({ program, ...(inHandMax && { inHandMax }), ...(standbyMs && { standbyMs }) }));
 };
 const logged = async () => (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean);
@@ -167,9 +167,8 @@ describe('the end of the process', () => {
   });
 
   const own = (...questions: TestQuestion[]) => {
-    const owner = fileURLToPath(new URL('guarded-program.owner.ts', SUPPORT));
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
-    return spawn(process.execPath, [...TYPESCRIPT, owner, ...questions.map(String)], { stdio });
+    return spawn(process.execPath, [OWNER, ...questions.map(String)], { stdio });
   };
   const pidIn = async (output: NodeJS.ReadableStream) => Number((await once(createInterface(output), 'line'))[0]);
 

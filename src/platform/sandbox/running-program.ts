@@ -3,9 +3,6 @@ import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Asked, Said } from './messages.js';
 
-/** In tests, a program runs from its TypeScript source. */
-const TYPESCRIPT = ['--import', new URL('../../../test/support/typescript.js', import.meta.url).href];
-
 /** Number of characters kept of a program's standard error. */
 const LAST_WORDS_CHARACTERS_MAX = 1_000;
 
@@ -28,7 +25,7 @@ export class RunningProgram<Question, Answer> {
     const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
     const child = fork(fileURLToPath(entry), [JSON.stringify(options ?? null)], {
       env: { TZ: timeZone },
-      execArgv: entry.pathname.endsWith('.ts') ? TYPESCRIPT : [],
+      execArgv: [],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });

@@ -8,7 +8,7 @@ import { type TestDatabase, testDatabase } from '../../../test/support/postgres-
 import { systemTiming } from '../system-timing.js';
 import { Leadership, partsPlayed } from './leadership.js';
 
-const SUPPORT = new URL('../../../test/support/', import.meta.url);
+const OWNER = fileURLToPath(new URL('../../../test/support/leader.owner.js', import.meta.url));
 /** Longer than a busy machine delays a heartbeat. */
 const SILENT_MS_MAX = 2_000;
 
@@ -56,9 +56,8 @@ describe('leadership of a part', () => {
   });
 
   it('is lost by a process that is frozen, which notices that when it goes on', async () => {
-    const [typescript, owner] = ['typescript.js', 'leader.owner.ts'].map((name) => fileURLToPath(new URL(name, SUPPORT)));
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
-    const frozen = spawn(process.execPath, ['--import', typescript!, owner!, database.url, String(SILENT_MS_MAX)], { stdio });
+    const frozen = spawn(process.execPath, [OWNER, database.url, String(SILENT_MS_MAX)], { stdio });
     try {
       const lines = on(createInterface(frozen.stdout), 'line');
       const said = async () => ((await lines.next()).value as [string])[0];

@@ -12,8 +12,7 @@ import type { CodeFile } from '../code-runner.port.js';
 import { freshMemory, pythonArguments, PythonProcess } from './python-process.js';
 import { PythonRunner } from './python-runner.js';
 
-const SUPPORT = new URL('../../../../test/support/', import.meta.url);
-const TYPESCRIPT = ['--import', new URL('typescript.js', SUPPORT).href];
+const OWNER = fileURLToPath(new URL('../../../../test/support/code-run.owner.js', import.meta.url));
 const TIMEOUT_MS = 60_000;
 
 let runner: PythonRunner;
@@ -241,12 +240,7 @@ describe('the process of a run', () => {
   it.each(['while True: pass', 'import time; time.sleep(3600)'])(
     'ends when the service is killed while the code runs: %s',
     async (code) => {
-      const owner = spawn(process.execPath, [
-        ...TYPESCRIPT,
-        fileURLToPath(new URL('code-run.owner.ts', SUPPORT)),
-        '234567',
-        code,
-      ]);
+      const owner = spawn(process.execPath, [OWNER, '234567', code]);
       await eventually(() => processesOf(234_567).length > 0);
       owner.kill('SIGKILL');
       await eventually(() => processesOf(234_567).length === 0);

@@ -8,7 +8,7 @@ import { GuardedDocuments } from './guarded-documents.js';
 import { deadlineMsOf, PARSING_LIMITS, type ParsingLimits } from '../limits.js';
 import { STOP_MS_MAX } from './parsing-threads.js';
 
-const SCRIPTED = new URL('../../../../test/support/scripted-parser.ts', import.meta.url).href;
+const SCRIPTED = new URL('../../../../test/support/scripted-parser.js', import.meta.url).href;
 /** The deadline of documents that never end. */
 const ENDS_MS = 6_000;
 const never = new AbortController().signal;

@@ -11,7 +11,7 @@ import type { ParsingJob, ParsingReply, Wanted } from './parsing-messages.js';
 import type { ParsingThreadsOptions } from './parsing-threads.js';
 import { needsTooMuchMemory, tooLarge, tooSlow } from '../refusals.js';
 
-const ENTRY = new URL(`./documents-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
+const ENTRY = new URL('./documents-program.js', import.meta.url);
 
 /** After this time a short turn may fail and take its thread with it, so a thread for the next document is started. */
 const SPARE_AFTER_MS = 200;

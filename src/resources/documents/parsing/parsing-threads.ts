@@ -14,10 +14,7 @@ export const STOP_MS_MAX = 500;
 const MEMORY_POLL_MS = 100;
 const MEGABYTE = 1024 * 1024;
 
-/** Under test this file runs from its source, and threads need the TypeScript loader. */
-const FROM_SOURCE = import.meta.url.endsWith('.ts');
-const ENTRY = new URL(FROM_SOURCE ? './parsing-worker.ts' : './parsing-worker.js', import.meta.url);
-const EXEC_ARGV = FROM_SOURCE ? ['--import', new URL('../../../../test/support/typescript.js', import.meta.url).href] : [];
+const ENTRY = new URL('./parsing-worker.js', import.meta.url);
 
 export type ParsingThreadsOptions = Readonly<{
   /** The maximum heap of a thread. */
@@ -105,7 +102,7 @@ class ParsingThread {
 
   constructor(entry: URL, memoryMegabytesMax: number) {
     const resourceLimits = { maxOldGenerationSizeMb: memoryMegabytesMax };
-    this.worker = new Worker(entry, { env: {}, execArgv: EXEC_ARGV, resourceLimits });
+    this.worker = new Worker(entry, { env: {}, execArgv: [], resourceLimits });
     this.worker.on('message', (said: ParsingReply | Ready) => {
       if (said === 'ready') this.isStarted = true;
       this.hear({ said });

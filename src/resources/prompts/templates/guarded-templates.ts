@@ -4,7 +4,7 @@ import { TEMPLATE_LIMITS, type TemplateLimits } from './template-limits.js';
 import { needsTooMuchMemory, tooManyTemplates } from './template-failures.js';
 import type { TemplateAnswer, TemplateQuestion } from './templates-program.js';
 
-const ENTRY = new URL(`./templates-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
+const ENTRY = new URL('./templates-program.js', import.meta.url);
 
 /**
  * Renders templates in the threads of a child process, because V8 aborts the whole process when a thread allocates memory too

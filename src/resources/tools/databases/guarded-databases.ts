@@ -16,10 +16,7 @@ const GOODBYE_MS_MAX = 2_000;
 
 const THREAD_MEGABYTES_MAX = 128;
 
-/** Tests run this file from its source, so the thread has to load the TypeScript loader first. */
-const FROM_SOURCE = import.meta.url.endsWith('.ts');
-const ENTRY = new URL(FROM_SOURCE ? './query-thread.ts' : './query-thread.js', import.meta.url);
-const EXEC_ARGV = FROM_SOURCE ? ['--import', new URL('../../../../test/support/typescript.js', import.meta.url).href] : [];
+const ENTRY = new URL('./query-thread.js', import.meta.url);
 
 export type GuardedDatabasesOptions = Readonly<{
   /** As in `ALLOWED_PRIVATE_HOSTS`. */
@@ -93,7 +90,7 @@ const addressRefused = (cause: AddressRefused) =>
 /** Runs a job in a new thread. Undefined if the signal aborts first. */
 function ask(workerData: QueryJob, over: AbortSignal, onEnd: () => void): Promise<QueryReply | undefined> {
   const resourceLimits = { maxOldGenerationSizeMb: THREAD_MEGABYTES_MAX };
-  const worker = new Worker(ENTRY, { env: {}, execArgv: EXEC_ARGV, resourceLimits, workerData });
+  const worker = new Worker(ENTRY, { env: {}, execArgv: [], resourceLimits, workerData });
   const end = () => void worker.terminate();
   return new Promise<QueryReply | undefined>((resolve) => {
     const giveUp = () => {

@@ -5,7 +5,7 @@ import { needsTooMuchMemory, tooManyExpressions } from './expression-failures.js
 import type { ExpressionAnswer, ExpressionQuestion } from './expression-threads.js';
 import type { ExpressionReply } from './expressions-program.js';
 
-const ENTRY = new URL(`./expressions-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
+const ENTRY = new URL('./expressions-program.js', import.meta.url);
 
 /**
  * Evaluates expressions in threads of a separate process: V8 ends the whole process if a thread allocates memory faster than its
