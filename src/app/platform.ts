@@ -10,7 +10,6 @@ import type { CredentialUses } from '../platform/credentials/credential-uses.por
 import type { CredentialVault } from '../platform/credentials/credential-vault.port.js';
 import type { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
 import { FolderBlobs } from '../platform/blobs/folder-blobs.js';
-import { NatsBlobs } from '../platform/blobs/nats-blobs.js';
 import { Closers } from '../platform/closers.js';
 import type { Config } from '../platform/config/config.js';
 import { PostgresCredentialUses } from '../platform/credentials/postgres-credential-uses.js';
@@ -24,12 +23,9 @@ import type { Seals } from '../platform/credentials/seals.port.js';
 import { PostgresCredentialVault } from '../platform/credentials/postgres-credential-vault.js';
 import { checkDescriptors } from '../platform/descriptors.js';
 import { systemTiming } from '../platform/system-timing.js';
-import { EventStoreDbEventStore } from '../platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
 import { WholeLogEventStore } from '../platform/event-store/whole-log-event-store.js';
 import { InProcessKeyValue } from '../platform/messaging/key-value/in-process-key-value.js';
-import { NatsKeyValue } from '../platform/messaging/key-value/nats-key-value.js';
-import { NatsConnection } from '../platform/messaging/nats/nats-connection.js';
 import { GuardedHttp } from '../platform/outgoing/guarded-http.js';
 import { type DatabaseOptions, openDatabase } from '../platform/postgres/database.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/postgres/embedded-postgres.js';
@@ -38,9 +34,7 @@ import { claimDatabaseAlone } from '../platform/postgres/sole-owner.js';
 import { WatchedDatabase } from '../platform/postgres/watched-database.js';
 import { type OnOutage, throughOutages } from '../platform/supervision/start-up.js';
 import { InProcessSignals } from '../platform/messaging/signals/in-process-signals.js';
-import { NatsSignals } from '../platform/messaging/signals/nats-signals.js';
 import { InProcessWorkQueue } from '../platform/messaging/work-queue/in-process-work-queue.js';
-import { NatsWorkQueue } from '../platform/messaging/work-queue/nats-work-queue.js';
 import { furthestPlace } from './furthest-place.js';
 import { logUseOf } from './log-use.js';
 import { readableLog } from './readable-log.js';
@@ -69,6 +63,9 @@ export type Platform = Readonly<{
   /** Closes everything in reverse order of opening. */
   close(): Promise<void>;
 }>;
+
+/** What the processes of a service share. */
+type Shared = Pick<Platform, 'signals' | 'keyValue' | 'queue' | 'blobs' | 'checks'>;
 
 /** How long running queries may take when the process ends. */
 const CLOSE_SECONDS = 5;
@@ -100,7 +97,7 @@ export async function openPlatform(
     }
     const log = await openEventStore(config, at, opened, onOutage);
     const closing = await opened(new AbortController(), async (controller) => controller.abort());
-    const readable = await readableLog(log, logUseOf(config), { onLost, onOutage, signal: closing.signal });
+    const readable = await readableLog(log.store, logUseOf(config), { onLost, onOutage, signal: closing.signal });
     const store = new WholeLogEventStore(readable, () => furthestPlace(sql));
     void store.keepComparing(systemTiming, closing.signal);
     const seals = new SealingKey(config.encryptionSecretKey);
@@ -111,15 +108,19 @@ export async function openPlatform(
     await throughOutages(systemTiming, () => migrate(sql, IDENTITY_SCHEMA, IDENTITY_STEPS), onOutage);
     const accounts = new PostgresUserAccounts(sql);
     const sessions = new PostgresSessions(sql, seals);
-    const shared = config.natsUrl ? await openNats(config.natsUrl, config, opened) : inProcess(config);
+    const shared = await openShared(config, opened);
     const outgoing = await opened(new GuardedHttp({ privateHosts: config.allowedPrivateHosts }), (http) => http.close());
     const checks = {
       postgres: () => answers(sql, embedded),
-      'event store': async () => void (await (log instanceof EventStoreDbEventStore ? log.ping() : log.head())),
+      'event store': () => log.ping(),
       'file descriptors': () => checkDescriptors(),
       ...shared.checks,
     };
-    const warnings = warningsOf(log);
+    const warnings = log.warning().then(
+      (warning) => (warning === undefined ? [] : [warning]),
+      // An event store that does not answer fails its check.
+      () => [],
+    );
     const isDownForSpace = () => embedded?.outage()?.isDiskFull ?? false;
     const close = () => closers.close();
     return {
@@ -163,40 +164,35 @@ async function answers(sql: Sql, embedded: EmbeddedPostgres | undefined): Promis
 type Opened = Closers['opened'];
 type DatabaseAddress = Pick<DatabaseOptions, 'url' | 'socket'>;
 
-async function openEventStore(config: Config, at: DatabaseAddress, opened: Opened, onOutage: OnOutage): Promise<EventStore> {
+type Log = Readonly<{
+  store: EventStore;
+  /** @throws Error if it does not answer */
+  ping(): Promise<void>;
+  /** What an operator should know about its server. */
+  warning(): Promise<string | undefined>;
+}>;
+
+/** The clients of EventStoreDB and NATS are loaded only if they are configured. */
+async function openEventStore(config: Config, at: DatabaseAddress, opened: Opened, onOutage: OnOutage): Promise<Log> {
   const { eventStore, eventStoreDeadlineMs: deadlineMs } = config;
   if (eventStore !== 'postgres') {
+    const { EventStoreDbEventStore } = await import('../platform/event-store/eventstoredb/eventstoredb-event-store.js');
     const options = { connectionString: eventStore, appendDeadlineMs: deadlineMs, answerDeadlineMs: deadlineMs };
-    return opened(new EventStoreDbEventStore(options), (store) => store.close());
+    const store = await opened(new EventStoreDbEventStore(options), (each) => each.close());
+    return { store, ping: () => store.ping(), warning: () => store.versionWarning() };
   }
   const store = await opened(new PostgresEventStore({ ...at, deadlineMs }), (each) => each.close());
   await throughOutages(systemTiming, () => store.start(), onOutage);
-  return store;
+  return { store, ping: async () => void (await store.head()), warning: async () => undefined };
 }
 
-/** The warnings of the event store. An unavailable store has none here, because the checks report it. */
-async function warningsOf(store: EventStore): Promise<readonly string[]> {
-  if (!(store instanceof EventStoreDbEventStore)) return [];
-  const warning = await store.versionWarning().catch(() => undefined);
-  return warning === undefined ? [] : [warning];
-}
-
-const inProcess = (config: Config) => ({
-  signals: new InProcessSignals(),
-  keyValue: new InProcessKeyValue(),
-  queue: new InProcessWorkQueue(),
-  blobs: new FolderBlobs(join(config.dataDir, 'blobs')),
-  checks: {},
-});
-
-async function openNats(url: string, config: Config, opened: Opened) {
-  const options = { url, prefix: config.natsPrefix, deadlineMs: config.natsDeadlineMs, name: 'verbatim' };
-  const nats = await opened(new NatsConnection(options), (connection) => connection.close());
+async function openShared({ natsUrl, ...config }: Config, opened: Opened): Promise<Shared> {
+  if (natsUrl) return (await import('./nats-parts.js')).openNats(natsUrl, config, opened);
   return {
-    signals: new NatsSignals(nats),
-    keyValue: new NatsKeyValue(nats),
-    queue: new NatsWorkQueue(nats),
-    blobs: new NatsBlobs(nats, join(config.dataDir, 'uploads')),
-    checks: { nats: async () => void (await nats.ready()) },
+    signals: new InProcessSignals(),
+    keyValue: new InProcessKeyValue(),
+    queue: new InProcessWorkQueue(),
+    blobs: new FolderBlobs(join(config.dataDir, 'blobs')),
+    checks: {},
   };
 }
