@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
+import { failNextReads } from '../../../test/support/away-store.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { eventsOf } from '../../../test/support/turns.js';
 import { BatchClock } from './batch-clock.js';
@@ -172,6 +173,18 @@ describe('a journal that begins with the notice that no worker is alive', () => 
     const digest = new MessageDigest();
     for (const { revision, data } of await eventsOf(store, messageStream('m1'))) digest.add(revision, data);
     expect(journal.digest.hex()).toBe(digest.hex());
+  });
+
+  it('is continued also if the store goes away before the run has read the notice', async () => {
+    const store = new ObservedStore();
+    const { journal } = journalOver(store, 'w1', 'any');
+    await noticed(store, beginning, notice);
+    const reading = failNextReads(store, 2);
+    journal.write(beginning);
+    journal.write(text('a'));
+    await journal.flush();
+    expect(reading).toHaveBeenCalledTimes(3);
+    expect(await stored(store)).toEqual(['message_id', 'notice', 'answer']);
   });
 
   it('is lost to a run when it contains any other frame', async () => {

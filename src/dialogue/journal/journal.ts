@@ -184,12 +184,18 @@ export class Journal {
    */
   private async adopt(own: readonly NewEvent[]): Promise<number | undefined> {
     const { messageId, digest } = this.options;
-    const found: StoredEvent[] = [];
-    for await (const page of this.streams.store.read(messageStream(messageId), { from: digest.lastId + 1 })) found.push(...page);
+    const found = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.framesFrom(digest.lastId + 1));
     const others = found.findIndex(({ id }, index) => id !== own[index]?.id);
     if (others === -1 || !found.slice(others).every((event) => isNoWorkerNotice(messageId, event))) return undefined;
     for (const { revision, data } of found) digest.add(revision, data);
     return others;
+  }
+
+  private async framesFrom(revision: number): Promise<readonly StoredEvent[]> {
+    const found: StoredEvent[] = [];
+    const pages = this.streams.store.read(messageStream(this.options.messageId), { from: revision });
+    for await (const page of pages) found.push(...page);
+    return found;
   }
 
   private takeBatch(): string[] {
