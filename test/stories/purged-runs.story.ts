@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { runStream } from '../../src/background/runs/run.events.js';
+import { type RunPurged, runStream } from '../../src/background/runs/run.events.js';
 import { scheduledRunStream } from '../../src/triggers/schedules/runs/scheduled-run.events.js';
 import { taskStream } from '../../src/work/tasks/task.events.js';
 import type { MakeBacking } from '../support/backing.js';
@@ -47,6 +47,11 @@ export function purgedRunsStory(makeBacking: MakeBacking): void {
       const [run, task] = await Promise.all([typesOf(runStream(runId)), typesOf(taskStream(runId))]);
       return run.join() === 'RunPurged' && task.join() === 'TaskPurged';
     });
+  const deliveryOf = async (runId: string) => {
+    for await (const [purge] of world.backing.store.read(runStream(runId)))
+      return (JSON.parse(purge!.data) as RunPurged['data']).delivery!.stream;
+    throw new Error(`Run ${runId} is unknown.`);
+  };
   /** Expects that an auditor sees only that the run was purged. */
   const expectOnlyPurged = async (streams: readonly string[], types: readonly string[]) => {
     let found: Fields[] = [];
@@ -72,7 +77,10 @@ export function purgedRunsStory(makeBacking: MakeBacking): void {
       await isPurged(runId);
       expect(Date.now() - begun).toBeGreaterThanOrEqual(RETENTION_SECONDS * 1000);
       await eventually(async () => (await statusOf(world.nobody, runId)).status === 'PENDING');
-      await expectOnlyPurged([runStream(runId), taskStream(runId)], ['RunPurged', 'TaskPurged']);
+      const delivery = await deliveryOf(runId);
+      const streams = [runStream(runId), taskStream(runId), delivery];
+      await expectOnlyPurged(streams, ['RunPurged', 'TaskPurged', 'DeliveriesPurged']);
+      await eventually(async () => (await typesOf(delivery)).join() === 'DeliveriesPurged');
       // The purge is recorded once, however often the ticker runs.
       const ends = () => Promise.all([runStream(runId), taskStream(runId)].map((each) => world.backing.store.lastRevision(each)));
       const purged = await ends();

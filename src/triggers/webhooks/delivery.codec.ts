@@ -3,4 +3,5 @@ import type { DeliveryEvent } from './delivery.events.js';
 
 export const deliveryCodec: Codec<DeliveryEvent> = {
   DeliveryAccepted: [],
+  DeliveriesPurged: [],
 };

@@ -6,7 +6,7 @@ import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
 import type { CheckedInput } from '../../dialogue/conversation/conversation.events.js';
 import { nothingYet, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Ids } from '../../kernel/ids.js';
-import { accept, deliveries } from './delivery.decider.js';
+import { accept, deliveries, purge } from './delivery.decider.js';
 import { deliveryStream } from './delivery.events.js';
 import { WebhookOptions } from './webhook-options.js';
 
@@ -63,5 +63,28 @@ export class AcceptDeliveryHandler implements Handler<AcceptDelivery> {
     const { state, position } = await this.streams.transact(stream, deliveries, decide, cause, nothingYet(deliveries));
     const accepted = state.last!;
     return { taskId: accepted.taskId, replayed: accepted.taskId !== taskId, position };
+  }
+}
+
+/** Records that all deliveries in a stream are purged. The last of them was that of the task. */
+export class PurgeDeliveries extends Command<void> {
+  constructor(
+    readonly stream: string,
+    readonly taskId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(PurgeDeliveries)
+export class PurgeDeliveriesHandler implements Handler<PurgeDeliveries> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ stream, taskId, cause }: PurgeDeliveries): Promise<void> {
+    await this.streams.transact(stream, deliveries, purge(taskId, this.clock.now()), cause);
   }
 }

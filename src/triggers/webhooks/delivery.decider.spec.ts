@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { given } from '../../../test/support/given.js';
-import { accept, deliveries } from './delivery.decider.js';
-import type { DeliveryAccepted } from './delivery.events.js';
+import { accept, deliveries, purge } from './delivery.decider.js';
+import type { DeliveryAccepted, DeliveryEvent } from './delivery.events.js';
 
 const HOUR_MS = 3_600_000;
 const rules = { ttlMs: 24 * HOUR_MS, mismatch: 'original' } as const;
@@ -42,4 +42,21 @@ it('a new delivery is accepted after the key has expired, and the key then stand
     .when(accept(delivery('t3', 25, 'f2'), strict))
     .thenNothing();
   expect(past.reduce(deliveries.evolve, deliveries.initial).last?.taskId).toBe('t2');
+});
+
+it('the purge of all deliveries is recorded once, unless another one was accepted meanwhile, and frees the key', () => {
+  const now = new Date('2026-02-01T00:00:00.000Z');
+  const data = { agentId: 'a1', ownerId: 'alice', purgedAt: now.toISOString() };
+  const purged: DeliveryEvent = { type: 'DeliveriesPurged', data };
+  const past = [accepted(delivery('t1', 0))];
+  given(deliveries, past).when(purge('t1', now)).then([purged]);
+  given(deliveries, [...past, purged])
+    .when(purge('t1', now))
+    .thenNothing();
+  given(deliveries, [...past, accepted(delivery('t2', 24))])
+    .when(purge('t1', now))
+    .thenNothing();
+  given(deliveries, [...past, purged])
+    .when(accept(delivery('t2', 1, 'f2'), strict))
+    .then([accepted(delivery('t2', 1, 'f2'))]);
 });

@@ -9,7 +9,7 @@ export type Deliveries = Readonly<{ last: DeliveryAccepted['data'] | null }>;
 
 export const deliveries: Aggregate<Deliveries, DeliveryEvent> = {
   initial: { last: null },
-  evolve: (_, event) => ({ last: event.data }),
+  evolve: (_, event) => ({ last: event.type === 'DeliveryAccepted' ? event.data : null }),
   codec: deliveryCodec,
 };
 
@@ -27,4 +27,13 @@ export const accept =
       throw new Rejection('idempotency-key-reused', 'This Idempotency-Key was used with another request.');
     }
     return [];
+  };
+
+/** Records that all deliveries are purged, unless another one was accepted after that of the task. */
+export const purge =
+  (taskId: string, now: Date): Decision<Deliveries, DeliveryEvent> =>
+  ({ last }) => {
+    if (last?.taskId !== taskId) return [];
+    const { agentId, ownerId } = last;
+    return [{ type: 'DeliveriesPurged', data: { agentId, ownerId, purgedAt: now.toISOString() } }];
   };

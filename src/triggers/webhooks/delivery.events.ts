@@ -21,7 +21,10 @@ export type DeliveryAccepted = Event<
   }
 >;
 
-export type DeliveryEvent = DeliveryAccepted;
+/** The runs of all deliveries in the stream are purged, and so are the deliveries. */
+export type DeliveriesPurged = Event<'DeliveriesPurged', { agentId: string; ownerId: string; purgedAt: string }>;
+
+export type DeliveryEvent = DeliveryAccepted | DeliveriesPurged;
 
 /** Deliveries under one key share a stream; a delivery without a key has a stream for itself. */
 export const deliveryStream = (id: string): string => `delivery-${id}`;

@@ -9,7 +9,8 @@ import { Config } from '../../platform/config/config.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { RunsModule } from '../../background/runs/runs.module.js';
 import { Runs } from '../../background/runs/runs.port.js';
-import { AcceptDeliveryHandler } from './delivery.commands.js';
+import { AcceptDeliveryHandler, PurgeDeliveriesHandler } from './delivery.commands.js';
+import { deliveryPurges } from './delivery.purges.js';
 import { PurgeWebhookRuns } from './purge-webhook-runs.js';
 import { findWebhook } from './webhook-lookup.http.js';
 import { RunDeliveries } from './run-deliveries.reaction.js';
@@ -29,6 +30,7 @@ const RETENTION = [PurgeWebhookRuns];
     AgentQueries,
     ExpiringQueries,
     AcceptDeliveryHandler,
+    PurgeDeliveriesHandler,
     {
       provide: PurgeWebhookRuns,
       inject: [Config, ExpiringQueries, Runs],
@@ -48,6 +50,7 @@ const RETENTION = [PurgeWebhookRuns];
 export class WebhooksModule implements OnModuleInit {
   static readonly reactions = REACTIONS;
   static readonly retention = RETENTION;
+  static readonly purges = deliveryPurges;
 
   constructor(
     private readonly agents: AgentQueries,
