@@ -43,10 +43,13 @@ const isProgram = (file) => /(?<!\.d|\.spec)\.ts$/.test(file);
 /** Files that are copied. A program that Node starts under its permission model is already plain JavaScript. */
 const isCopied = (file) => /\.(sql|md|mjs)$/.test(file) || DOCUMENTS.includes(file);
 /** How esbuild keeps the names of functions and classes, also those of closures whenever one is created. */
-const NAMES = 'var __name = (target, value) => __defProp(target, "name", { value, configurable: true });';
-/** Only the names of classes matter, because Nest identifies classes by name. Naming closures takes 4 % of a short read. */
-const NAMES_OF_CLASSES = NAMES.replace('var __name', 'var __name = (target) => target, __nameOfClass');
-const NAMED_CLASS = /(?<=static \{\s*)__name(?=\(this, )/g;
+const NAMES = 'var __name=(target,value)=>__defProp(target,"name",{value,configurable:true});';
+/**
+ * Only the names of classes matter, because Nest identifies classes by name. Naming closures takes 4 % of a short read. The
+ * function for classes has a name of the same length, because the columns of the source map are those of before.
+ */
+const NAMES_OF_CLASSES = NAMES.replace('var __name', 'var __name=(target)=>target,__type');
+const NAMED_CLASS = /(?<=static\{\s*)__name(?=\(this,)/g;
 
 const isStarted = (file) => /^src\/app\/(main|rebuild|token)\.ts$/.test(file);
 /** The programs, and the two modules that `main.ts` loads first. */
@@ -120,6 +123,9 @@ async function bundle() {
     sourcesContent: false,
     // Nest identifies classes by their names.
     keepNames: true,
+    // Programs read the whole file at each start. Lines stay short, because Node prints the line of an uncaught error.
+    minifyWhitespace: true,
+    lineLimit: 200,
     external: NOT_BUNDLED,
     banner: { js: BANNER },
     footer: { js: FOOTER },
@@ -152,7 +158,7 @@ function starting(name) {
 /** @throws Error if esbuild keeps names in another way */
 function namingClasses(text) {
   if (!text.includes(NAMES) || !NAMED_CLASS.test(text)) throw new Error('Names are kept in another way in the bundle.');
-  return text.replace(NAMES, () => NAMES_OF_CLASSES).replace(NAMED_CLASS, '__nameOfClass');
+  return text.replace(NAMES, () => NAMES_OF_CLASSES).replace(NAMED_CLASS, '__type');
 }
 
 /**
@@ -205,16 +211,19 @@ async function inSections(text) {
   const { version, sources, mappings } = JSON.parse(text);
   const sections = [];
   for (const [line, segments] of decode(mappings).entries()) {
-    const source = sources[segments[0]?.[1]];
-    const own = source?.includes('node_modules/') ? undefined : source;
-    if (segments.length > 0 && (sections.length === 0 || own !== sections.at(-1).source))
-      sections.push({ source: own, line, lines: [] });
-    sections.at(-1)?.lines.push(segments.map(([column, , originLine, originColumn]) => [column, 0, originLine, originColumn]));
+    for (const [column, index, originLine, originColumn] of segments) {
+      const own = sources[index]?.includes('node_modules/') ? undefined : sources[index];
+      if (sections.length === 0 || own !== sections.at(-1).source)
+        sections.push({ source: own, offset: { line, column }, lines: [] });
+      const { offset, lines } = sections.at(-1);
+      while (lines.length <= line - offset.line) lines.push([]);
+      lines.at(-1).push([line === offset.line ? column - offset.column : column, 0, originLine, originColumn]);
+    }
   }
   return JSON.stringify({
     version,
-    sections: sections.map(({ source, line, lines }) => ({
-      offset: { line, column: 0 },
+    sections: sections.map(({ source, offset, lines }) => ({
+      offset,
       map: { version, sources: source ? [source] : [], names: [], mappings: source ? encode(lines) : '' },
     })),
   });

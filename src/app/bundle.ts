@@ -61,8 +61,8 @@ function keptCode(source: Buffer): Buffer | undefined {
   }
 }
 
-/** The source map of the lines of one module in the bundle. `offset`: where they begin, from 0. */
-type Section = Readonly<{ offset: { line: number }; map: SourceMapPayload }>;
+/** The source map of one module in the bundle. `offset`: where the module begins, from 0. */
+type Section = Readonly<{ offset: { line: number; column: number }; map: SourceMapPayload }>;
 
 /**
  * Makes stack traces name source files, as Node does for modules. The source map of the bundle is read with the first stack trace,
@@ -73,11 +73,14 @@ function nameSources(): void {
   const maps = new Map<Section, SourceMap>();
   const originOf = (line: number, column: number) => {
     sections ??= (JSON.parse(readFileSync(`${FILE}.map`, 'utf8')) as { sections: readonly Section[] }).sections;
-    const section = sections.findLast(({ offset }) => offset.line < line);
+    const section = sections.findLast(
+      ({ offset }) => offset.line < line - 1 || (offset.line === line - 1 && offset.column < column),
+    );
     if (!section) return undefined;
+    const { offset } = section;
     const map = maps.get(section) ?? new SourceMap(section.map);
     maps.set(section, map);
-    const origin = map.findOrigin(line - section.offset.line, column);
+    const origin = map.findOrigin(line - offset.line, offset.line === line - 1 ? column - offset.column : column);
     return 'fileName' in origin && origin.fileName ? origin : undefined;
   };
   const named = (site: NodeJS.CallSite & { toString(): string }): string => {
