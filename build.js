@@ -2,7 +2,8 @@
  * Compiles what changed since the last build into `dist`, and removes output without a source. `npm start` runs it. SWC compiles
  * file by file. Types are checked by `npm run typecheck` and by `npm run build`. The programs that Node starts are bundled from
  * these files with their packages, because loading three thousand modules one by one takes two seconds of every start. V8's
- * compiled code of the bundle is stored beside it, because compiling it takes another half second.
+ * compiled code of the bundle is stored beside it, because compiling it takes another half second. V8 uses it only with the same
+ * options, so this build and the programs run with the same ones.
  *
  * `node build.js --bundle <folder>` does only this last step, for files that were compiled into that folder.
  */
@@ -174,7 +175,7 @@ function signed(text) {
   return `/*${createHash('sha256').update(text).digest('hex')}*/${text}`;
 }
 
-/** The stored code for this version of V8 on this machine. */
+/** The stored code for this version of V8 on this machine, and for the options with which Node runs this build. */
 function keptCode() {
   return `${BUNDLE}.${cachedDataVersionTag()}`;
 }
@@ -185,7 +186,7 @@ function keptCode() {
  */
 function keepCode({ isNeeded = true } = {}) {
   const program = `const { keepCode } = await import('${pathToFileURL(LOADER)}'); await keepCode(); process.exit(0);`;
-  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+  const { status } = spawnSync(process.execPath, [...process.execArgv, '--input-type=module', '--eval', program], {
     stdio: ['ignore', 'ignore', isNeeded ? 'inherit' : 'ignore'],
   });
   if (isNeeded && status !== 0) process.exit(1);

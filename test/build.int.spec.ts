@@ -145,6 +145,13 @@ it('stores V8’s code of the bundle, starts from it, and creates it again for a
   expect(writtenBy('dist/program/bundle.cjs')).toBe(first);
 });
 
+it('stores V8’s code for the options of Node with which it runs', () => {
+  const options = ['--max-semi-space-size=32'];
+  const { stdout } = spawnSync(process.execPath, [...options, '-p', 'v8.cachedDataVersionTag()'], { encoding: 'utf8' });
+  spawnSync(process.execPath, [...options, 'build.js'], { cwd: project });
+  expect(exists(`dist/program/bundle.cjs.${stdout.trim()}`)).toBe(true);
+});
+
 it('names sources in stack traces if Node is told to', () => {
   const failed = (...flags: string[]) =>
     spawnSync(process.execPath, [...flags, 'dist/program/main.js', 'Out of order'], { cwd: project, encoding: 'utf8' }).stderr;

@@ -98,7 +98,7 @@ describe('patches of packages', () => {
     const apply = 'patch-package --error-on-fail --error-on-warn';
     expect(manifest.scripts['postinstall']).toBe(apply);
     // The build applies them if they are missing: test/build.int.spec.ts.
-    expect(manifest.scripts['prestart']).toBe('node build.js');
+    expect(manifest.scripts['prestart']).toMatch(/^node (--\S+ )*build\.js$/);
   });
 
   it('are in the image before its packages are installed', () => {
@@ -107,4 +107,12 @@ describe('patches of packages', () => {
     expect(steps.indexOf('COPY patches patches')).toBeLessThan(steps.indexOf('RUN npm ci'));
     expect(read('.dockerignore')).not.toContain('patches');
   });
+});
+
+it('starts each program with the options of V8 with which the build has stored its compiled code', () => {
+  const commands = [...Object.values(manifest.scripts), read('Dockerfile').replaceAll(/[[\]",]/g, '')]
+    .flatMap((text) => [...text.matchAll(/node ((?:--\S+ )*)(build\.js|dist\/program\/\w+\.js)/g)])
+    .map(([, options, file]) => ({ file, options: options!.split(' ').filter((each) => each.startsWith('--max')) }));
+  expect(commands.map(({ file }) => file)).toEqual(expect.arrayContaining(['build.js', 'dist/program/main.js']));
+  expect(new Set(commands.map(({ options }) => options.join(' '))).size).toBe(1);
 });
