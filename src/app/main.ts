@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
+import { setImmediate } from 'node:timers/promises';
 import { ConfigInvalid } from '../platform/config/config.js';
 import { configOrExit, exitOn } from '../platform/config/load-config.js';
 import { requireDescriptors } from '../platform/descriptors.js';
@@ -37,7 +38,8 @@ const opening = openPlatform(config, fail, onOutage).catch(fail);
 void start();
 
 async function start(): Promise<void> {
-  // Loads the rest of the program while Postgres starts.
+  // Loads the rest of the program while Postgres starts: the embedded one is spawned in this turn of the event loop.
+  await setImmediate();
   const { checkSettings, startService } = await import('./service.js');
   // Before Postgres answers, and because Nest ends the process at once if a module throws.
   try {
