@@ -31,7 +31,7 @@ export const writerOf = (projection: string): string => `projection:${projection
 
 /** Keeps the live rows of a projection up to date while this process leads. */
 export class ProjectionRunner {
-  /** The error of the last attempt, until there is progress again. */
+  /** The error of the last attempt, until there is progress again or another process leads. */
   failure: string | undefined;
   leading = false;
 
@@ -55,7 +55,7 @@ export class ProjectionRunner {
   }
 
   private async lead(signal: AbortSignal): Promise<void> {
-    const lost = await this.dependencies.leadership.gain(writerOf(this.name), signal);
+    const lost = await this.dependencies.leadership.gain(writerOf(this.name), signal, () => this.recovered());
     if (!lost) return;
     const until = AbortSignal.any([signal, lost]);
     this.leading = true;

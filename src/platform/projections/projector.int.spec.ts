@@ -1,16 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
+import { endLeaders } from '../../../test/support/end-leaders.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
 import { requireReached } from '../../kernel/event-sourcing/freshness.js';
 import { systemTiming } from '../system-timing.js';
+import { Leadership } from '../supervision/leadership.js';
 import { openLog } from '../telemetry/log.js';
 import { definitionOf } from './definition.js';
 import { parkedIn, retryParked } from './parking.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';
+import type { ProjectionFaults } from './projection-faults.js';
+import { writerOf } from './projection-runner.js';
 import { Projector } from './projector.js';
 import { dropSchema, readCheckpoint } from './schema.js';
 
@@ -114,6 +118,23 @@ describe('the projector', () => {
     expect(sum).toEqual({ sum: 380, accounts: 20 });
     const [listed] = await database.sql`select count(*)::integer as movements from accounts.movement`;
     expect(listed).toEqual({ movements: 40 });
+  });
+
+  it('reports no failure of its own while another process is the writer', async () => {
+    const reported: (string | undefined)[] = [];
+    const faults = { report: (_, fault) => void reported.push(fault) } as Pick<ProjectionFaults, 'report'> as ProjectionFaults;
+    const progress = new Progress(systemTiming);
+    const projector = new Projector({ sql: database.sql, store, progress, timing: systemTiming, log, faults }, [accounts()]);
+    running.push(projector);
+    await projector.start();
+    await elsewhere().reached(['accounts'], await append(store, 'account-a', opened('a')));
+    const other = new Leadership(database.sql, systemTiming);
+    do await endLeaders(database.sql);
+    while (!(await other.tryGain(writerOf('accounts'))));
+    await eventually(() => reported.length > 0 && projector.failureOf('accounts') === undefined);
+    expect(reported.at(0)).toEqual(expect.any(String));
+    expect(reported.at(-1)).toBeUndefined();
+    await other.close();
   });
 
   it('applies each event once while its connections are killed repeatedly', async () => {

@@ -50,6 +50,7 @@ export type ReactionDependencies = Readonly<{ sql: Sql; store: EventStore; leade
  * crash repeats the events in progress and those since the last save.
  */
 export class ReactionRunner {
+  /** The error of the last attempt, until there is progress again or another process leads. */
   failure: string | undefined;
   private readonly table: ReactionTable;
   /** The streams with parked events. Their later events wait. */
@@ -75,7 +76,7 @@ export class ReactionRunner {
   private async lead(signal: AbortSignal): Promise<void> {
     const { leadership, store } = this.dependencies;
     const { name, begins } = this.reaction;
-    const lost = await leadership.gain(`reaction:${name}`, signal);
+    const lost = await leadership.gain(`reaction:${name}`, signal, () => (this.failure = undefined));
     if (!lost) return;
     const checkpoint = await this.table.takeOver(async () => (begins === 'now' ? store.head() : LOG_START));
     this.parkedStreams = new Set(await this.table.parkedStreams());

@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { append } from '../../../test/support/accounts.js';
+import { endLeaders } from '../../../test/support/end-leaders.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { LOG_ENDS_EARLIER, LogDiffers, type LogReading, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
+import { Leadership } from '../supervision/leadership.js';
 import { systemTiming } from '../system-timing.js';
 import { askToRetry, createReactionTables, ReactionTable, takeBackReactions } from './reaction-tables.js';
 import { WINDOW_EVENTS_MAX } from './reaction-runner.js';
@@ -14,7 +16,6 @@ import { Reactions } from './reactions.js';
 
 type Rang = Event<'BellRang', { times: number }>;
 const rang = (times: number): Rang => ({ type: 'BellRang', data: { times } });
-const log = pino({ level: 'silent' });
 
 let database: TestDatabase;
 let store: InMemoryEventStore;
@@ -38,6 +39,7 @@ const listen = async ({ stream, data }: Recorded<Rang>) => void heard.push(`${st
 function start(
   act: (event: Recorded<Rang>, signal: AbortSignal) => Promise<void> = listen,
   more: Partial<Reaction<Rang>> = {},
+  log = pino({ level: 'silent' }),
 ): Reactions {
   const reaction: Reaction<Rang> = {
     name: 'answer-door',
@@ -136,9 +138,7 @@ describe('a reaction', () => {
     await eventually(() => isCheckpointAt(finished));
 
     // Another process takes over while the first is still acting.
-    await database.sql`
-      select pg_terminate_backend(pid) from pg_locks join pg_database on pg_database.oid = pg_locks.database
-      where locktype = 'advisory' and datname = current_database() and pid <> pg_backend_pid()`;
+    await endLeaders(database.sql);
     start();
     await eventually(() => heard.filter((entry) => entry === 'bell-c 3').length === 2);
     expect([...heard].sort()).toEqual(['bell-a 1', 'bell-b 2', 'bell-c 3', 'bell-c 3']);
@@ -152,6 +152,19 @@ describe('a reaction', () => {
     await eventually(() => heard.length >= 30);
     expect(new Set(heard).size).toBe(30);
     expect(heard).toHaveLength(30);
+  });
+
+  it('reports no failure of its own while another process runs it', async () => {
+    let hasFailed = false;
+    const warnings = pino({ level: 'warn' }, { write: () => void (hasFailed = true) });
+    const reactions = start(listen, {}, warnings);
+    await append(store, 'bell-a', rang(1));
+    await eventually(() => heard.length === 1);
+    const other = new Leadership(database.sql, systemTiming);
+    do await endLeaders(database.sql);
+    while (!(await other.tryGain('reaction:answer-door')));
+    await eventually(() => hasFailed && reactions.failureOf('answer-door') === undefined);
+    await other.close();
   });
 
   it('waits during an outage and parks nothing', async () => {

@@ -48,13 +48,14 @@ export class Leadership {
 
   /**
    * Waits until this process leads the part. The returned signal aborts when the part is lost; undefined if `signal` aborted
-   * first.
+   * first. `onStandby` is called whenever another process is found to lead.
    * @throws if Postgres is unavailable
    */
-  async gain(part: string, signal: AbortSignal): Promise<AbortSignal | undefined> {
+  async gain(part: string, signal: AbortSignal, onStandby = (): void => undefined): Promise<AbortSignal | undefined> {
     while (!signal.aborted) {
       const lost = await this.tryGain(part);
       if (lost) return lost;
+      onStandby();
       await this.timing.pause(STANDBY_POLL_MS, signal);
     }
     return undefined;
