@@ -48,18 +48,23 @@ async function write(stream: string, count = 1): Promise<void> {
 }
 beforeEach(() => lengths.clear());
 
-type Reading = { seen: string[]; position: bigint; over: Promise<void>; leave: () => void };
+type Reading = { seen: string[]; position: bigint; caughtUp: boolean; over: Promise<void>; leave: () => void };
 
 /** Starts a follower. It awaits `between` after each page, before it asks for the next. */
 function following(filter: LogFilter, between = () => Promise.resolve(), after = -1n): Reading {
   own.add(filter);
   const left = new AbortController();
-  const reading: Reading = { seen: [], position: after, over: Promise.resolve(), leave: () => left.abort() };
+  const reading: Reading = { seen: [], position: after, caughtUp: false, over: Promise.resolve(), leave: () => left.abort() };
   reading.over = (async () => {
-    for await (const { events, position } of shared.follow(after, filter, AbortSignal.any([left.signal, leaving.signal]))) {
+    for await (const { events, position, caughtUp } of shared.follow(
+      after,
+      filter,
+      AbortSignal.any([left.signal, leaving.signal]),
+    )) {
       expect(position >= reading.position).toBe(true);
       reading.seen.push(...events.map(({ stream, revision }) => `${stream}@${revision}`));
       reading.position = position;
+      reading.caughtUp = caughtUp;
       await between();
     }
   })();
@@ -96,6 +101,17 @@ describe('followers of the log', () => {
     await eventually(() => reader.position >= head);
     leaving.abort();
     await reader.over;
+  });
+
+  it('are told that they are caught up when they join the shared subscription at the end of the log', async () => {
+    const first = following(all);
+    await onlyShared();
+    await eventually(async () => first.position === (await store.head()));
+    const late = following({ categories: ['a'] }, undefined, first.position);
+    await eventually(() => late.caughtUp, 5_000);
+    expect(open).toEqual([all]);
+    leaving.abort();
+    await Promise.all([first.over, late.over]);
   });
 
   it('get each event once and in order while other followers start, stop and fall behind', async () => {

@@ -69,16 +69,17 @@ export class SharedFollow {
     this.shared ??= this.begin(after);
     signal.addEventListener('abort', wakeFlag.ring);
     let position = after;
-    let reported = { position, at: this.timing.elapsedMs() };
+    let reported = { position, caughtUp: false, at: this.timing.elapsedMs() };
     try {
       while (!signal.aborted) {
         wakeFlag.mute();
         const page = this.shared?.pageAfter(position, filter);
         if (!page) break;
         ({ position } = page);
+        const isPresent = page.caughtUp && !reported.caughtUp;
         const isDue = this.timing.elapsedMs() - reported.at >= SILENCE_MS_MAX && position !== reported.position;
-        if (page.events.length > 0 || isDue) {
-          reported = { position, at: this.timing.elapsedMs() };
+        if (page.events.length > 0 || isPresent || isDue) {
+          reported = { position, caughtUp: page.caughtUp, at: this.timing.elapsedMs() };
           yield page;
         }
         if (this.shared && position >= this.shared.position)
