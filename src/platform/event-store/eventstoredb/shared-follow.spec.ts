@@ -108,7 +108,7 @@ describe('followers of the log', () => {
     await onlyShared();
     await eventually(async () => first.position === (await store.head()));
     const late = following({ categories: ['a'] }, undefined, first.position);
-    await eventually(() => late.caughtUp, 5_000);
+    await eventually(() => late.caughtUp);
     expect(open).toEqual([all]);
     leaving.abort();
     await Promise.all([first.over, late.over]);
