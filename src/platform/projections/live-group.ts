@@ -38,12 +38,17 @@ export class LiveGroup {
     private readonly filter: LogFilter,
   ) {}
 
+  /** Whether a projection has come as far as the group. */
+  takes({ considered }: ProjectionWriter): boolean {
+    return this.members.size === 0 || considered >= this.position;
+  }
+
   /**
    * Keeps a projection up to date. Resolves when the projection has to continue alone or `signal` aborts, after its last write.
    * @throws the error that ended following the log
    */
   async keepUp(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || (this.members.size > 0 && writer.considered < this.position)) return;
+    if (signal.aborted || !this.takes(writer)) return;
     let cancel = (): void => undefined;
     const left = new Promise<void>((resolve, reject) => {
       const member: Member = { writer, leave: () => this.remove(member, resolve), fail: reject };

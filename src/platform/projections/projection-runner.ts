@@ -87,8 +87,9 @@ export class ProjectionRunner {
     }
   }
 
+  /** The source may be caught up with less than the group has, which has its own source. */
   private async catchUp(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
-    const { store, progress } = this.dependencies;
+    const { store, progress, group } = this.dependencies;
     const stop = new AbortController();
     const until = AbortSignal.any([signal, stop.signal]);
     const source = store.followAll(writer.considered, filterOf(this.definition.projection), until);
@@ -99,10 +100,10 @@ export class ProjectionRunner {
     );
     progress.wrote(this.name, writer.considered);
     try {
-      for (let page, caughtUp = false; !caughtUp && (page = await pages.next());) {
+      for (let page, joins = false; !joins && (page = await pages.next());) {
         if (page.events.length > 0) await writer.write(page);
         else writer.pass(page.position);
-        ({ caughtUp } = page);
+        joins = page.caughtUp && group.takes(writer);
         this.recovered();
         progress.wrote(this.name, writer.considered, page.events.length > 0);
       }
