@@ -50,7 +50,7 @@ export abstract class Answers {
   abstract requireReadable(conversationId: string, caller: Caller): Promise<void>;
   /** The frames after number `after` that are stored now, without waiting for more. @throws Rejection journal-expired */
   abstract written(turn: TurnIds, after: number): AsyncIterable<NumberedFrame>;
-  /** The time at which the first frame after number `after` was journaled. @throws Error if there is no such frame */
+  /** The time at which the first frame after number `after` was journaled. @throws Rejection journal-expired if it is gone */
   abstract journaledAt(turn: TurnIds, after: number): Promise<Date>;
   /**
    * The token usage between two frames of a turn, each the last frame of a run or -1 for the beginning; undefined if it is

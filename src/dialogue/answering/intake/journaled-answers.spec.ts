@@ -12,6 +12,14 @@ import { type Decide, NO_REPLY } from '../../conversation/turn.policy.js';
 import { JournaledAnswers } from './journaled-answers.js';
 
 const of = (turnId: string) => ({ conversationId: 'c1', turnId });
+const unused = undefined as never;
+const answersIn = (store: InMemoryEventStore, streams = new Streams(store, systemTiming)) =>
+  new JournaledAnswers(...[unused, unused, store, streams, unused, unused, unused, unused], new LogEarlierTurns(store));
+
+it('a journal whose frame was read and is gone has expired', async () => {
+  const when = answersIn(new InMemoryEventStore()).journaledAt(of('t1'), 6);
+  await expect(when).rejects.toMatchObject({ code: 'journal-expired' });
+});
 
 it.each([
   ['no snapshot', 0],
@@ -39,10 +47,5 @@ it.each([
   const question = { ...of('t2'), question: 'It is done.', requestId: 'r2', settings, origin };
   const { state } = await happens(askAutomatically(question, 'alice'), ...answered('t2', NO_REPLY));
   expect([state.turns.has('t1'), state.nextIndex]).toEqual([renamings === 0, 1]);
-  const unused = undefined as never;
-  const answers = new JournaledAnswers(
-    ...[unused, unused, store, streams, unused, unused, unused, unused],
-    new LogEarlierTurns(store),
-  );
-  expect(await answers.goingOnFrom(of('t1'))).toBe('there');
+  expect(await answersIn(store, streams).goingOnFrom(of('t1'))).toBe('there');
 });

@@ -83,7 +83,8 @@ export class JournaledAnswers extends Answers {
 
   async journaledAt({ turnId }: TurnIds, after: number): Promise<Date> {
     for await (const [frame] of this.store.read(messageStream(turnId), { from: after + 1, limit: 1 })) if (frame) return frame.at;
-    throw new Error(`The journal of ${turnId} has no frame after ${after}.`);
+    // Whoever asks has read that frame, so the journal has expired since.
+    throw expired();
   }
 
   async usage({ conversationId, turnId }: TurnIds, after: number, last: number): Promise<Usage | undefined> {
