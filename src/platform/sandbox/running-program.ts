@@ -6,8 +6,8 @@ import type { Asked, Said } from './messages.js';
 /** Number of characters kept of a program's standard error. */
 const LAST_WORDS_CHARACTERS_MAX = 1_000;
 
-/** The entry file of a child process, and its options. */
-export type Program = Readonly<{ entry: URL; options?: unknown }>;
+/** The entry file of a child process, its options, and the heap at which V8 ends it. */
+export type Program = Readonly<{ entry: URL; options?: unknown; heapMegabytesMax?: number }>;
 
 export type Listener<Answer> = Readonly<{
   hear: (said: Said<Answer>) => void;
@@ -21,11 +21,11 @@ export class RunningProgram<Question, Answer> {
   private readonly gone: Promise<void>;
 
   /** @throws Error if the process cannot be started */
-  constructor({ entry, options }: Program, { hear, ended }: Listener<Answer>) {
+  constructor({ entry, options, heapMegabytesMax }: Program, { hear, ended }: Listener<Answer>) {
     const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
     const child = fork(fileURLToPath(entry), [JSON.stringify(options ?? null)], {
       env: { TZ: timeZone },
-      execArgv: [],
+      execArgv: heapMegabytesMax === undefined ? [] : [`--max-old-space-size=${heapMegabytesMax}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });

@@ -1,22 +1,18 @@
-import { Worker } from 'node:worker_threads';
 import { ForeignDatabaseFailed, ForeignDatabases, type ForeignQuery, type ForeignRows } from './foreign-database.port.js';
 import { AddressRefused } from '../../../platform/outgoing/outgoing-http.port.js';
 import { AddressGuard, type Resolve, resolveByDns } from '../../../platform/outgoing/address-guard.js';
 import { PrivateHosts } from '../../../platform/outgoing/private-hosts.js';
+import { type Program, RunningProgram } from '../../../platform/sandbox/running-program.js';
 import { connectionTarget, type ConnectionTarget } from './connection-target.js';
 import { failureText, OUTCOME_UNKNOWN } from './query-failures.js';
 import { QUERY_LIMITS, type QueryLimits } from './query-limits.js';
-import type { QueryJob, QueryReply } from './query-thread.js';
+import type { QueryJob, QueryReply } from './query-program.js';
 
 /** The time limit for the DNS lookup of a host before its connection string is stored. */
 const CHECK_MS_MAX = 5_000;
 
-/** The time that a thread has to close its connection after it has replied. Then it is terminated. */
-const GOODBYE_MS_MAX = 2_000;
-
-const THREAD_MEGABYTES_MAX = 128;
-
-const ENTRY = new URL('./query-thread.js', import.meta.url);
+/** The program of a query. Its process ends before its heap is larger. */
+const PROGRAM: Program = { entry: new URL('./query-program.js', import.meta.url), heapMegabytesMax: 128 };
 
 export type GuardedDatabasesOptions = Readonly<{
   /** As in `ALLOWED_PRIVATE_HOSTS`. */
@@ -26,9 +22,10 @@ export type GuardedDatabasesOptions = Readonly<{
 }>;
 
 /**
- * Queries databases that users name. The address guard of all outgoing connections applies. Each query runs in a new thread
- * without the environment variables of this process, because a hostile server can make the driver compute passwords for minutes
- * or throw where no caller catches. Then only that thread ends.
+ * Queries databases that users name. The address guard of all outgoing connections applies. Each query runs in a new process
+ * without the environment variables of this one, because a hostile server can make the driver compute passwords for minutes,
+ * throw where no caller catches or fill the memory. Then only that process ends. The limits of a thread do not suffice: V8 aborts
+ * the whole process when a thread allocates memory faster than it can be stopped.
  */
 export class GuardedDatabases extends ForeignDatabases {
   private readonly guard: AddressGuard;
@@ -56,14 +53,17 @@ export class GuardedDatabases extends ForeignDatabases {
       throw new ForeignDatabaseFailed('Too many databases are being asked right now. Try again.');
     }
     this.running++;
-    const ended = () => void this.running--;
     const deadline = AbortSignal.timeout(limits.deadlineMs);
     const over = AbortSignal.any([signal, deadline]);
-    const addresses = await this.addresses(target, over).catch((error: unknown) => {
-      ended();
+    let reply: QueryReply | undefined;
+    try {
+      const addresses = await this.addresses(target, over);
+      reply = await ask({ target, addresses, statement, mayWrite, limits }, over);
+    } catch (error) {
       throw signal.aborted ? signal.reason : error;
-    });
-    const reply = await ask({ target, addresses, statement, mayWrite, limits }, over, ended);
+    } finally {
+      this.running--;
+    }
     if (signal.aborted) throw signal.reason;
     if (reply === undefined) {
       const late = `The database did not answer within ${limits.deadlineMs / 1000} seconds.`;
@@ -87,32 +87,27 @@ export class GuardedDatabases extends ForeignDatabases {
 const addressRefused = (cause: AddressRefused) =>
   new ForeignDatabaseFailed('The host of the database may not be reached from here: it is not a public address.', { cause });
 
-/** Runs a job in a new thread. Undefined if the signal aborts first. */
-function ask(workerData: QueryJob, over: AbortSignal, onEnd: () => void): Promise<QueryReply | undefined> {
-  const resourceLimits = { maxOldGenerationSizeMb: THREAD_MEGABYTES_MAX };
-  const worker = new Worker(ENTRY, { env: {}, execArgv: [], resourceLimits, workerData });
-  const end = () => void worker.terminate();
-  return new Promise<QueryReply | undefined>((resolve) => {
-    const giveUp = () => {
-      end();
-      resolve(undefined);
-    };
-    if (over.aborted) giveUp();
-    over.addEventListener('abort', giveUp, { once: true });
-    worker.once('message', (reply: QueryReply) => {
-      over.removeEventListener('abort', giveUp);
-      worker.unref();
-      const goodbye = setTimeout(end, GOODBYE_MS_MAX).unref();
-      worker.once('exit', () => clearTimeout(goodbye));
-      resolve(reply);
+/** Runs a job in a new process, which has ended when this resolves. Undefined if the signal aborts first. */
+async function ask(job: QueryJob, over: AbortSignal): Promise<QueryReply | undefined> {
+  let program: RunningProgram<QueryJob, QueryReply> | undefined;
+  try {
+    return await new Promise<QueryReply | undefined>((resolve) => {
+      if (over.aborted) return resolve(undefined);
+      over.addEventListener('abort', () => resolve(undefined), { once: true });
+      program = new RunningProgram<QueryJob, QueryReply>(PROGRAM, {
+        hear: (said) => {
+          if (said === 'ready') program!.send({ id: 1, question: job });
+          else resolve('answer' in said ? said.answer : CRASHED);
+        },
+        ended: () => resolve(CRASHED),
+      });
     });
-    worker.on('error', () => resolve({ failed: { stage: 'running' } }));
-    worker.once('exit', () => {
-      onEnd();
-      resolve({ failed: { stage: 'running' } });
-    });
-  });
+  } finally {
+    await program?.kill();
+  }
 }
+
+const CRASHED: QueryReply = { failed: { stage: 'running', crashed: true } };
 
 async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const over = new Promise<never>((_, reject) => {

@@ -1,6 +1,6 @@
 import type { ConnectionTarget } from './connection-target.js';
 import type { QueryLimits } from './query-limits.js';
-import type { QueryFailure } from './query-thread.js';
+import type { QueryFailure } from './query-program.js';
 
 export const OUTCOME_UNKNOWN = 'It is unknown whether the statement has changed anything.';
 
@@ -20,9 +20,10 @@ type Asked = Readonly<{ target: ConnectionTarget; mayWrite: boolean; limits: Que
  * The reason of a failure, in words for a model. Errors of the server while connecting are about the connection string, so their
  * text is not shown. Later errors are shown, without the password in case the server repeats it.
  */
-export function failureText({ stage, code, text, tooMuch }: QueryFailure, { target, mayWrite, limits }: Asked): string {
+export function failureText({ stage, code, text, tooMuch, crashed }: QueryFailure, { target, mayWrite, limits }: Asked): string {
   const unknown = mayWrite ? ` ${OUTCOME_UNKNOWN}` : '';
   if (tooMuch) return `The database sends more than ${limits.receivedBytesMax} bytes: ask for less.${unknown}`;
+  if (crashed) return `The answer of the database cannot be read. If it is large, ask for less.${unknown}`;
   if (stage === 'connecting') {
     if (code !== undefined && NOT_LET_IN.test(code)) return 'The database does not accept the user or the password.';
     return code === undefined ? 'The database cannot be reached.' : `The database refused the connection (${code}).`;

@@ -13,7 +13,7 @@ export type QueryLimits = Readonly<{
   valueCharactersMax: number;
   /** The maximum number of bytes that are read from the server. */
   receivedBytesMax: number;
-  /** The maximum number of concurrent queries; each takes a thread and a connection. */
+  /** The maximum number of concurrent queries; each takes a process and a connection. */
   atOnceMax: number;
 }>;
 

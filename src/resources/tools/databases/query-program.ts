@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { parentPort, workerData } from 'node:worker_threads';
 import postgres, { type Options, type Sql } from 'postgres';
+import { answerQuestions } from '../../../platform/sandbox/answer-questions.js';
 import type { ForeignRows } from './foreign-database.port.js';
 import type { ConnectionTarget, Encryption } from './connection-target.js';
 import type { QueryLimits } from './query-limits.js';
@@ -16,8 +16,17 @@ export type QueryJob = Readonly<{
   limits: QueryLimits;
 }>;
 
-/** The stage of a failure says whether the statement may have run. `text` is the server's error message. */
-export type QueryFailure = Readonly<{ stage: 'connecting' | 'running'; code?: string; text?: string; tooMuch?: true }>;
+/**
+ * The stage of a failure says whether the statement may have run. `text` is the server's error message. `crashed`: the process
+ * ended without a reply.
+ */
+export type QueryFailure = Readonly<{
+  stage: 'connecting' | 'running';
+  code?: string;
+  text?: string;
+  tooMuch?: true;
+  crashed?: true;
+}>;
 
 export type QueryReply = Readonly<{ rows: ForeignRows }> | Readonly<{ failed: QueryFailure }>;
 
@@ -54,7 +63,7 @@ const ENCRYPTION: Readonly<Record<Encryption, NonNullable<Options<never>['ssl']>
   verified: 'verify-full',
 };
 
-async function answer({ target, addresses, statement, mayWrite, limits }: QueryJob): Promise<void> {
+async function answer({ target, addresses, statement, mayWrite, limits }: QueryJob): Promise<QueryReply> {
   let stage: QueryFailure['stage'] = 'connecting';
   let received: Socket | undefined;
   let tooMuch = false;
@@ -70,7 +79,6 @@ async function answer({ target, addresses, statement, mayWrite, limits }: QueryJ
     received?.destroy();
   }, POLL_MS);
   const sql = postgres(optionsFor(target, limits, socket));
-  let reply: QueryReply;
   try {
     // After its first query a transaction cannot be changed from read-only to writing.
     const access = mayWrite ? 'read write' : 'read only';
@@ -78,13 +86,13 @@ async function answer({ target, addresses, statement, mayWrite, limits }: QueryJ
     stage = 'running';
     const rows = await run(sql, statement, limits);
     await sql.unsafe(mayWrite ? 'commit' : 'rollback').simple();
-    reply = { rows };
+    return { rows };
   } catch (error) {
-    reply = { failed: { stage, ...(tooMuch ? { tooMuch } : serverWords(error)) } };
+    return { failed: { stage, ...(tooMuch ? { tooMuch } : serverWords(error)) } };
+  } finally {
+    clearInterval(poll);
+    await sql.end({ timeout: END_SECONDS });
   }
-  parentPort?.postMessage(reply);
-  clearInterval(poll);
-  await sql.end({ timeout: END_SECONDS });
 }
 
 type Done = readonly (readonly unknown[])[] &
@@ -152,8 +160,8 @@ function serverWords(error: unknown): Pick<QueryFailure, 'code' | 'text'> {
 }
 
 /**
- * Limits the iterations of password hashing in this thread. The server chooses their number, and a thread cannot be terminated
- * while it computes them.
+ * Limits the iterations of password hashing. The server chooses their number, and this process receives nothing while it computes
+ * them.
  */
 function boundPasswords(): void {
   const { pbkdf2Sync } = crypto;
@@ -163,5 +171,5 @@ function boundPasswords(): void {
   };
 }
 
-if (parentPort) boundPasswords();
-if (parentPort) void answer(workerData as QueryJob);
+boundPasswords();
+answerQuestions(answer);
