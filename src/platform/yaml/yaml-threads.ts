@@ -17,6 +17,7 @@ const PROBLEM_CHARACTERS_MAX = 300;
 export const ANCHORS_REFUSED = 'YAML anchors/aliases are not allowed';
 export const TAGS_REFUSED = 'YAML tags and directives are not allowed';
 export const DOCUMENTS_REFUSED = 'The text must hold one YAML document';
+export const TOO_MUCH_MEMORY = 'Invalid YAML: reading it takes too much memory';
 
 /**
  * The program of a thread. It sends `ready` and then the result. It is written as a string, because a bundler would make a
@@ -58,7 +59,10 @@ type Ready = Readonly<{ thread: string }>;
 
 const PLAIN: YamlBounds = { nestingMax: 50, aliasesMax: 0, memoryMegabytesMax: 128 };
 
-/** Parses YAML in threads that are stopped at their deadline, so that no text blocks other work. */
+/**
+ * Parses YAML in threads that are stopped at their deadline, so that no text blocks other work. Their limit of memory holds only
+ * for texts far below it: V8 may abort the whole process when a large text exceeds it (`GuardedYaml`).
+ */
 export class YamlThreads extends YamlDocuments {
   private readonly waiting: (() => void)[] = [];
   private running = 0;
@@ -109,7 +113,7 @@ export class YamlThreads extends YamlDocuments {
           if ('thread' in said) this.watch(said, deadline, resolve, busy);
           else resolve(said);
         });
-        const tooMuch: Reply = { refused: 'Invalid YAML: reading it takes too much memory' };
+        const tooMuch: Reply = { refused: TOO_MUCH_MEMORY };
         // A thread that runs out of memory emits this event.
         worker.on('error', () => resolve(tooMuch));
         worker.on('exit', () => resolve(tooMuch));

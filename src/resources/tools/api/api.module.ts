@@ -1,6 +1,6 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../../platform/config/config.js';
-import { YamlThreads } from '../../../platform/yaml/yaml-threads.js';
+import { GuardedYaml } from '../../../platform/yaml/guarded-yaml.js';
 import { ParseSpecController, SpecLimits } from './parse-spec.http.js';
 import { SPEC_DEADLINES, SPEC_YAML, SpecDocuments } from './spec-document.js';
 import { ApiTool } from './api-tool.js';
@@ -12,7 +12,8 @@ const TOOL_KINDS = [ApiTool];
   controllers: [ParseSpecController],
   providers: [
     ...TOOL_KINDS,
-    { provide: SpecDocuments, useFactory: () => new SpecDocuments(new YamlThreads(SPEC_DEADLINES, undefined, SPEC_YAML)) },
+    { provide: GuardedYaml, useFactory: () => new GuardedYaml({ deadlines: SPEC_DEADLINES, bounds: SPEC_YAML }) },
+    { provide: SpecDocuments, inject: [GuardedYaml], useFactory: (yaml: GuardedYaml) => new SpecDocuments(yaml) },
     {
       provide: SpecLimits,
       inject: [Config],
@@ -21,6 +22,12 @@ const TOOL_KINDS = [ApiTool];
   ],
   exports: [...TOOL_KINDS],
 })
-export class ApiToolsModule {
+export class ApiToolsModule implements OnApplicationShutdown {
   static readonly toolKinds = TOOL_KINDS;
+
+  constructor(private readonly yaml: GuardedYaml) {}
+
+  onApplicationShutdown(): Promise<void> {
+    return this.yaml.close();
+  }
 }
