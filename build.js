@@ -1,11 +1,12 @@
 /**
- * Compiles what changed since the last build into `dist`, and removes output without a source. `npm start` runs it. SWC compiles
- * file by file. Types are checked by `npm run typecheck` and by `npm run build`. The programs that Node starts are bundled from
- * these files with their packages, because loading three thousand modules one by one takes two seconds of every start. V8's
- * compiled code of the bundle is stored beside it, because compiling it takes another half second. V8 uses it only with the same
- * options, so this build and the programs run with the same ones.
+ * Compiles what changed since the last build into `dist`, and removes output without a source. SWC compiles file by file. Types
+ * are checked by `npm run typecheck` and by `npm run build`. The programs that Node starts are bundled from these files with their
+ * packages, because loading three thousand modules one by one takes two seconds of every start. V8's compiled code of the bundle is
+ * stored beside it, because compiling it takes another half second. V8 uses it only with the same options, so this build and the
+ * programs run with the same ones.
  *
- * `node build.js --bundle <folder>` does only this last step, for files that were compiled into that folder.
+ * `node build.js --run <program> [arguments]` also runs a program, as `npm start` does. `node build.js --bundle <folder>` only
+ * bundles, and stores code for, files that were compiled into that folder.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -86,20 +87,41 @@ const PATCHED = join('node_modules', '.patched');
 const began = new Date();
 const files = ['README.md', ...pages(), ...FOLDERS.flatMap(filesUnder)];
 const recipe = Math.max(...RECIPE.map(changedAt));
+const hasPrograms = files.some(isStarted);
 const copied = staleOf(files.filter(isCopied));
 const compiled = staleOf(files.filter(isProgram));
+const superfluous = outputsWithoutSource();
+const isPatchDue = PATCHES.length > 0 && !(changedAt(PATCHED) > Math.max(...[INSTALLED, ...PATCHES].map(changedAt)));
+const isBundleDue = hasPrograms && (compiled.length > 0 || bundleIsStale());
+const isCodeDue = hasPrograms && !isBundleDue && !existsSync(keptCode());
 
-if (process.argv[2] === '--bundle') {
-  await bundle();
-} else {
-  if (PATCHES.length > 0 && !(changedAt(PATCHED) > Math.max(...[INSTALLED, ...PATCHES].map(changedAt)))) patchPackages();
-  sweep();
+if (process.argv[2] === '--bundle') await bundle();
+else if (process.argv[2] === '--run') await run(process.argv[3]);
+else await build();
+
+async function build() {
+  if (isPatchDue) patchPackages();
+  for (const path of superfluous) rmSync(path);
   for (const file of copied) put(file, readFileSync(file));
   for (const [path, text] of await compile(compiled)) putAt(path, text);
-  if (files.some(isStarted) && bundleIsStale()) await bundle();
-  else if (files.some(isStarted) && !existsSync(keptCode())) keepCode({ isNeeded: false });
+  if (isBundleDue) await bundle();
+  else if (isCodeDue) keepCode({ isNeeded: false });
   const seconds = (Date.now() - began.getTime()) / 1000;
   if (compiled.length > 0) process.stderr.write(`Compiled ${compiled.length} files in ${seconds.toFixed(1)} s.\n`);
+}
+
+/**
+ * Runs a program in this process, because another start of Node takes longer than looking for changes. A build runs in a process
+ * of its own, which leaves no memory behind.
+ */
+async function run(program) {
+  if (isPatchDue || isBundleDue || isCodeDue || superfluous.length > 0 || copied.length > 0) {
+    const { status } = spawnSync(process.execPath, [...process.execArgv, 'build.js'], { stdio: 'inherit' });
+    if (status !== 0) process.exit(1);
+  }
+  const file = resolve(PROGRAMS, `${program}.js`);
+  process.argv.splice(1, 3, file);
+  await import(pathToFileURL(file).href);
 }
 
 /** Applies the patches, even if npm has done so, because with `--ignore-scripts` it has not. */
@@ -111,9 +133,9 @@ function patchPackages() {
 }
 
 async function bundle() {
-  const { build } = await import('esbuild');
+  const esbuild = await import('esbuild');
   const loads = (file) => `export const ${nameOf(file)} = () => import(${JSON.stringify(resolve(outputOf(file)))});`;
-  const { outputFiles } = await build({
+  const { outputFiles } = await esbuild.build({
     stdin: { contents: files.filter(isBundled).map(loads).join('\n'), resolveDir: resolve(OUT) },
     outfile: resolve(BUNDLE),
     bundle: true,
@@ -260,10 +282,10 @@ function staleOf(sources) {
   return sources.filter((file) => !(changedAt(outputOf(file)) > Math.max(recipe, changedAt(file))));
 }
 
-function sweep() {
+function outputsWithoutSource() {
   const outputs = files.filter((file) => isCopied(file) || isProgram(file)).map(outputOf);
   const wanted = new Set(outputs.flatMap((path) => [path, `${path}.map`]));
-  for (const path of [...FOLDERS, PAGES].flatMap((folder) => filesUnder(join(OUT, folder)))) if (!wanted.has(path)) rmSync(path);
+  return [...FOLDERS, PAGES].flatMap((folder) => filesUnder(join(OUT, folder))).filter((path) => !wanted.has(path));
 }
 
 function outputOf(file) {

@@ -152,6 +152,19 @@ it('stores V8’s code for the options of Node with which it runs', () => {
   expect(exists(`dist/program/bundle.cjs.${stdout.trim()}`)).toBe(true);
 });
 
+it('builds what has changed, then runs a program with its arguments', () => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ['build.js', '--run', ...args], { cwd: project, encoding: 'utf8' });
+  write('src/greeting.ts', read('src/greeting.ts').replace('good', 'bright'));
+  const [first, second] = [run('main'), run('main')];
+  expect([first.stdout, second.stdout]).toEqual([first.stdout, first.stdout]);
+  expect(first.stdout).toContain('bright');
+  expect([first.stderr, second.stderr]).toEqual([expect.stringMatching(/^Compiled \d+ files? /), '']);
+  expect(run('main', 'Out of order')).toMatchObject({ status: 1, stderr: expect.stringContaining('Error: Out of order') });
+  write('src/greeting.ts', 'export const = ;');
+  expect(run('main')).toMatchObject({ status: 1, stdout: '' });
+});
+
 it('names sources in stack traces if Node is told to', () => {
   const failed = (...flags: string[]) =>
     spawnSync(process.execPath, [...flags, 'dist/program/main.js', 'Out of order'], { cwd: project, encoding: 'utf8' }).stderr;

@@ -38,7 +38,7 @@ const SETTINGS = {
 };
 
 /** The options that `npm start` gives to Node. */
-const NODE_OPTIONS = /"start": "node (.*) dist/
+const NODE_OPTIONS = /"start": "node (.*) build\.js/
   .exec(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))![1]!
   .split(' ');
 

@@ -98,7 +98,7 @@ describe('patches of packages', () => {
     const apply = 'patch-package --error-on-fail --error-on-warn';
     expect(manifest.scripts['postinstall']).toBe(apply);
     // The build applies them if they are missing: test/build.int.spec.ts.
-    expect(manifest.scripts['prestart']).toMatch(/^node (--\S+ )*build\.js$/);
+    expect(manifest.scripts['start']).toMatch(/^node (--\S+ )*build\.js --run main$/);
   });
 
   it('are in the image before its packages are installed', () => {
