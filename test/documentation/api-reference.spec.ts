@@ -22,6 +22,7 @@ type Answer = Readonly<{
   description?: string;
   content?: Readonly<Record<string, Readonly<{ schema?: object }>>>;
   $ref?: string;
+  'x-codes'?: readonly string[];
 }>;
 type Body = Readonly<{ schema?: object; examples?: Readonly<{ example?: Readonly<{ value: unknown }> }> }>;
 type Operation = Readonly<{
@@ -122,6 +123,14 @@ it('says of every operation but GET that some bodies are refused, because it rea
   const silent = operations.filter(
     ({ title, operation: { responses } }) => !title.startsWith('GET ') && !('413' in responses && '415' in responses),
   );
+  expect(silent.map(({ title }) => title)).toEqual([]);
+});
+
+it('says of every operation that it is refused during the shutdown', () => {
+  const silent = operations.filter(({ operation: { responses } }) => {
+    const answer = responses['503'];
+    return !(answer && resolved(answer)['x-codes']?.includes('shutting_down'));
+  });
   expect(silent.map(({ title }) => title)).toEqual([]);
 });
 

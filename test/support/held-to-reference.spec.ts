@@ -12,6 +12,7 @@ describe('a response that suites receive', () => {
     ['GET', '/api/health', 200, { status: 'ok' }],
     ['GET', '/api/get_agent?id=x', 404, { success: false, message: 'Not there' }],
     ['GET', '/api/nowhere', 404, { anything: true }],
+    ['GET', '/api/ready', 503, { success: false, message: 'The service is shutting down.', error: 'shutting_down' }],
   ])('passes if the reference describes it: %s %s', async (method, path, status, body) => {
     await expect(answered(method, path, status, body)).resolves.toBeUndefined();
   });

@@ -37,9 +37,9 @@ export class OperationsController {
   @ApiServiceUnavailableResponse({
     description:
       '`not_ready`: a dependency does not answer (for the embedded Postgres the reason also says why it ended), Postgres is read-only, a read model has to be ' +
-      'rebuilt or failed before its first checkpoint, or the first start is still creating the demo agent. `Retry-After` says when to ' +
-      'ask again.',
-    schema: READINESS,
+      'rebuilt or failed before its first checkpoint, or the first start is still creating the demo agent. A process that is ' +
+      'shutting down refuses this request as all others. `Retry-After` says when to ask again.',
+    schema: { anyOf: [READINESS, { $ref: '#/components/schemas/Refusal' }] },
   })
   async ready(@Res({ passthrough: true }) reply: FastifyReply) {
     const report = await this.conditions.report();

@@ -21,12 +21,12 @@ const OF_DEVICES = ['device-token-missing', 'device-token-invalid'];
 const OF_BEARERS = ['invalid-token', 'token-expired', 'token-revoked'];
 const OF_PAGES = 'origin-not-allowed';
 /** Routes of these need nothing that can be full or unavailable. */
-const ALWAYS_ANSWERED = ['Operations', 'StartUp', 'EmptyLists'];
+const NEED_NOTHING = ['Operations', 'StartUp', 'EmptyLists'];
 const AWAY = [
   refusal('unavailable', 'Something that the service needs does not answer.'),
   refusal('disk-full', 'No space is left to store anything.'),
-  refusal('shutting-down', 'The service is shutting down. Please try again.'),
 ];
+const CLOSING = refusal('shutting-down', 'The service is shutting down. Please try again.');
 const FAILED = refusal('internal', 'Something went wrong.');
 
 /** The functions that run before every handler: they identify the caller and refuse pages of other sites. */
@@ -64,7 +64,7 @@ export function generalRefusals(reachable: ReachableRefusals, files: readonly ts
         );
       return !isOwn;
     };
-    const isAlwaysAnswered = operation.tags?.some((tag) => ALWAYS_ANSWERED.includes(tag));
+    const needsNothing = operation.tags?.some((tag) => NEED_NOTHING.includes(tag));
     const mayBeUnknown = access?.for === 'user' && !access.userIsAskedLater;
     return [
       ...before.filter(isLetThrough),
@@ -72,7 +72,8 @@ export function generalRefusals(reachable: ReachableRefusals, files: readonly ts
       ...(mayBeUnknown ? [refusal('unauthenticated', 'Unauthorized')] : []),
       NOT_READABLE,
       ...(operation.requestBody || verb !== 'get' ? OF_BODIES : []),
-      ...(isAlwaysAnswered ? [] : AWAY),
+      ...(needsNothing ? [] : AWAY),
+      CLOSING,
       FAILED,
     ];
   };
