@@ -59,6 +59,32 @@ describe('the meter of a JSON text', () => {
     expect(refusal(textOf(12), { entriesMax: 10 })).toBe(tooMany(10));
   });
 
+  it('finds the end of strings of any length with any escapes', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom('\\', '"', ',', 'xxxxxxxxxxxxxxxxxxxxxxxx'), maxLength: 12 })),
+        fc.integer({ min: 1, max: 700 }),
+        (strings, cut) => {
+          const [entriesMax, escapesMax] = [strings.length, strings.join('').replaceAll(/[^\\"]/g, '').length];
+          expect(refusal(JSON.stringify(strings), { entriesMax, escapesMax, depthMax: 1 }, cut)).toBeUndefined();
+          if (escapesMax > 0)
+            expect(refusal(JSON.stringify(strings), { escapesMax: escapesMax - 1 }, cut)).toMatch(/escaped characters/);
+        },
+      ),
+    ));
+
+  it('searches a chunk for backslashes once, however many strings it has', () => {
+    let searches = 0;
+    const bytes = Buffer.from(JSON.stringify(Array.from({ length: 1_000 }, () => 'x'.repeat(100))));
+    const search = bytes.indexOf.bind(bytes);
+    bytes.indexOf = (byte, from) => {
+      if (byte === 0x5c) searches++;
+      return search(byte, from as number);
+    };
+    new JsonMeter('It').read(bytes);
+    expect(searches).toBe(1);
+  });
+
   it('does not count the content of strings', () => {
     const text = JSON.stringify({ ',[{":\\': '],}"\\'.repeat(1_000) });
     for (const cut of [1, 2, 3, 50, 64, text.length]) expect(refusal(text, { entriesMax: 1, depthMax: 1 }, cut)).toBeUndefined();

@@ -53,6 +53,8 @@ export class JsonMeter {
   private stringBytes = 0;
   /** Number of bytes at the start of the next chunk that belong to an escape sequence of this one. */
   private taken = 0;
+  /** The next backslash of the chunk, if it was searched for. Each search may go through the whole chunk. */
+  private backslash = -1;
   private readonly marksMax: number;
 
   /** @param what names the text in error messages, for example `The body` */
@@ -67,6 +69,7 @@ export class JsonMeter {
   /** @throws Rejection invalid-request (nested too deep, or invalid JSON), too-large */
   read(bytes: Buffer): void {
     let at = this.taken;
+    this.backslash = -1;
     while (at < bytes.length) at = this.isQuoted ? this.readString(bytes, at) : this.readBare(bytes, at);
     this.taken = at - bytes.length;
   }
@@ -74,7 +77,7 @@ export class JsonMeter {
   /** Reads to the end of the string or of the bytes, and returns the next offset. */
   private readString(bytes: Buffer, from: number): number {
     let at = from;
-    let [quote, backslash] = [-1, -1];
+    let quote = -1;
     while (at < bytes.length) {
       const near = Math.min(at + SHORT_BYTES, bytes.length);
       while (at < near && bytes[at] !== QUOTE) {
@@ -85,8 +88,8 @@ export class JsonMeter {
       }
       if (at >= bytes.length || bytes[at] === QUOTE) break;
       if (quote < at) quote = placeOf(QUOTE, bytes, at);
-      if (backslash < at) backslash = placeOf(BACKSLASH, bytes, at);
-      at = Math.min(quote, backslash);
+      if (this.backslash < at) this.backslash = placeOf(BACKSLASH, bytes, at);
+      at = Math.min(quote, this.backslash);
     }
     this.stringBytes += at - from;
     if (this.escapes > this.limits.escapesMax) throw this.tooMuch(`more than ${this.limits.escapesMax} escaped characters`);

@@ -224,6 +224,17 @@ describe('an API description', () => {
     await expect(documents.read(text)).rejects.toThrow(Rejection);
   });
 
+  it('in JSON is not parsed if it has more entries than any that is published', async () => {
+    const text = `{"openapi":"3.0.0","x":[${'{},'.repeat(500_000)}{}]}`;
+    await expect(documents.read(text)).rejects.toMatchObject({
+      code: 'too-large',
+      message: expect.stringContaining('500000 fields'),
+    });
+    expect(await documents.read(JSON.stringify({ ...SWAGGER, x: Array.from({ length: 10_000 }, () => ({})) }))).toMatchObject(
+      SWAGGER,
+    );
+  });
+
   it('in YAML is not read in the thread of requests, and has to wait if no other thread is free', async () => {
     const read: string[] = [];
     const busy = new SpecDocuments({

@@ -1,3 +1,4 @@
+import { JSON_LIMITS, type JsonLimits, JsonMeter } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import {
   type YamlBounds,
@@ -12,6 +13,8 @@ export type Json = Readonly<Record<string, unknown>>;
 
 /** An alias of YAML may stand for a list of aliases, so an unlimited number could expand to a huge document. */
 export const SPEC_YAML: YamlBounds = { nestingMax: 100, aliasesMax: 100, memoryMegabytesMax: 256 };
+/** The largest public descriptions have half as many entries. Several million would fill the memory of the service. */
+const SPEC_JSON: JsonLimits = { ...JSON_LIMITS, entriesMax: 500_000, bareBytesMax: Infinity };
 /** Reading the largest description takes a few seconds. */
 export const SPEC_DEADLINES: YamlDeadlines = { textMs: 15_000, busyMs: 60_000 };
 
@@ -21,7 +24,7 @@ const refused = (text: string) => new Rejection('invalid-request', text);
 export class SpecDocuments {
   constructor(private readonly yaml: YamlDocuments) {}
 
-  /** Parses a description in JSON or YAML. @throws Rejection invalid-request, unavailable */
+  /** Parses a description in JSON or YAML. @throws Rejection invalid-request, too-large, unavailable */
   async read(text: string): Promise<Json> {
     const document = (/^\s*\{/.test(text) ? asJson(text) : undefined) ?? (await this.asYaml(text));
     if (!isJsonObject(document)) throw refused('The specification must be an object.');
@@ -44,6 +47,7 @@ export class SpecDocuments {
 }
 
 function asJson(text: string): unknown {
+  new JsonMeter('The specification', SPEC_JSON).read(Buffer.from(text));
   try {
     return JSON.parse(text) as unknown;
   } catch {
