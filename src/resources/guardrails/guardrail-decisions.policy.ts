@@ -66,21 +66,28 @@ function mostFrequent(categories: readonly string[]): string {
   return [...counts].reduce((most, each) => (each[1] > most[1] ? each : most))[0];
 }
 
+/** A part of a text, and what is shown in its place. */
+export type Mask = Readonly<{ start: number; end: number; mask: string }>;
+
 /** Replaces the matches whose action is `redact` by their masks. Overlapping matches share one mask. */
-export function maskSpans(text: string, spans: readonly GuardrailSpan[]): string {
+export const maskSpans = (text: string, spans: readonly GuardrailSpan[]): string => withMasks(text, masksOf(spans));
+
+/** Replaces parts of a text, which are in order and do not overlap. */
+export function withMasks(text: string, masks: readonly Mask[]): string {
   let masked = '';
   let end = 0;
-  for (const { start, end: next, mask } of mergeSpans(spans.filter(({ action }) => action === 'redact'))) {
+  for (const { start, end: next, mask } of masks) {
     masked += text.slice(end, start) + mask;
     end = next;
   }
   return masked + text.slice(end);
 }
 
-/** Merges overlapping spans and sorts the result. A merged span has the mask of the one that begins first. */
-function mergeSpans(spans: readonly GuardrailSpan[]): readonly Readonly<{ start: number; end: number; mask: string }>[] {
+/** The masks of the matches whose action is `redact`, in order. Overlapping matches share the mask of the one that begins first. */
+export function masksOf(spans: readonly GuardrailSpan[]): readonly Mask[] {
   const merged: { start: number; end: number; mask: string }[] = [];
-  for (const { start, end, mask } of [...spans].sort((a, b) => a.start - b.start || b.end - a.end)) {
+  const redacting = spans.filter(({ action }) => action === 'redact');
+  for (const { start, end, mask } of redacting.sort((a, b) => a.start - b.start || b.end - a.end)) {
     const last = merged.at(-1);
     if (last && start < last.end) last.end = Math.max(last.end, end);
     else merged.push({ start, end, mask });

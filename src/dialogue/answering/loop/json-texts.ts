@@ -1,4 +1,4 @@
-import { type GuardrailSpan, maskSpans } from '../../../resources/guardrails/guardrail-decisions.policy.js';
+import { type GuardrailSpan, type Mask, masksOf, withMasks } from '../../../resources/guardrails/guardrail-decisions.policy.js';
 
 type Text = Readonly<{ start: number; end: number }>;
 
@@ -32,21 +32,21 @@ export class JsonTexts {
    * value.
    */
   masked(spans: readonly GuardrailSpan[]): unknown {
-    const redacting = spans.filter(({ action }) => action === 'redact');
-    if (redacting.length === 0) return this.value;
-    let next = 0;
-    return withTexts(this.value, this.withKeys, (text) => maskedText(text, this.texts[next++]!, redacting));
+    const masks = masksOf(spans);
+    if (masks.length === 0) return this.value;
+    const texts = this.texts.values();
+    let first = 0;
+    return withTexts(this.value, this.withKeys, (text) => {
+      const { start, end } = texts.next().value!;
+      while (masks[first] && masks[first]!.end <= start) first++;
+      const own: Mask[] = [];
+      for (let at = first; masks[at] && masks[at]!.start < end; at++) {
+        const { mask, ...place } = masks[at]!;
+        own.push({ start: Math.max(place.start, start) - start, end: Math.min(place.end, end) - start, mask });
+      }
+      return withMasks(text, own);
+    });
   }
-}
-
-function maskedText(text: string, { start, end }: Text, spans: readonly GuardrailSpan[]): string {
-  const own = spans.filter((span) => span.start < end && span.end > start);
-  const within = own.map((span) => ({
-    ...span,
-    start: Math.max(span.start, start) - start,
-    end: Math.min(span.end, end) - start,
-  }));
-  return maskSpans(text, within);
 }
 
 const isText = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
