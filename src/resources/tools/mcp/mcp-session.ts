@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type jsonSchemaValidator, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type CallScope, currentScope, inScope } from './call-scope.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { ListedTool } from './mcp-actions.policy.js';
@@ -10,6 +10,11 @@ export const MCP_LIST_PAGES_MAX = 20;
 
 /** The time limit for telling a server that a session has ended. */
 const GOODBYE_MS_MAX = 2_000;
+
+/** Accepts every structured content: a pattern in the output schema of a server may take longer than the process lives. */
+const UNCHECKED: jsonSchemaValidator = {
+  getValidator: () => (content) => ({ valid: true, data: content as never, errorMessage: undefined }),
+};
 
 /** A source of bearer tokens. */
 export type TokenSource = Readonly<{
@@ -62,6 +67,7 @@ export class McpSession {
         versionNegotiation: { mode: 'auto' },
         inputRequired: { autoFulfill: false },
         listMaxPages: MCP_LIST_PAGES_MAX,
+        jsonSchemaValidator: UNCHECKED,
       },
     );
     const session = new McpSession(client, transport);
