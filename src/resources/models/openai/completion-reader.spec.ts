@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { ModelChunk } from '../model/language-model.port.js';
-import { CompletionReader } from './completion-reader.js';
+import { COMPLETION_ARGUMENTS_CHARACTERS_MAX, COMPLETION_CALLS_MAX, CompletionReader } from './completion-reader.js';
 
 type Piece = Readonly<{ id?: string; name?: string; arguments?: string | null }>;
 
@@ -109,6 +109,47 @@ describe('the tool calls of a completion', () => {
   it('include a function call of the former protocol', () => {
     const pieces = [{ name: 'weather', arguments: '{"city":' }, { arguments: '"Rome"}' }];
     expect(callsIn(chunksOf(...pieces.map((piece) => ({ function_call: piece }))))).toEqual([{ ...rain, id: '' }]);
+  });
+});
+
+describe('many tool calls, or long ones,', () => {
+  const NAMED = { id: 'c1', function: { name: 'weather', arguments: '' } };
+  const pieces = (...texts: readonly string[]) => texts.map((piece) => withCalls({ index: 0, function: { arguments: piece } }));
+  const argumentsOf = (length: number) => `{"a":"${'x'.repeat(length - '{"a":""}'.length)}"}`;
+
+  it('are read up to the limit of their arguments, beyond which the reply cannot be read', () => {
+    const longest = argumentsOf(COMPLETION_ARGUMENTS_CHARACTERS_MAX);
+    const half = longest.length / 2;
+    const parts = pieces(longest.slice(0, half), longest.slice(half));
+    expect(callsIn(chunksOf(withCalls(NAMED), ...parts))).toMatchObject([{ arguments: longest }]);
+    expect(() => chunksOf(withCalls(NAMED), ...parts, ...pieces(' '))).toThrow(/could not be read/);
+  });
+
+  it('are not complete if their reply cannot be read, also if it has a finish reason', () => {
+    const reader = new CompletionReader();
+    const part = { function: { name: 'weather', arguments: argumentsOf(COMPLETION_ARGUMENTS_CHARACTERS_MAX + 1) } };
+    const choice = { message: withCalls(part), finish_reason: 'stop' };
+    expect(() => reader.read(JSON.stringify({ choices: [choice] }))).toThrow(/could not be read/);
+    expect(reader.isFinished).toBe(false);
+  });
+
+  it('are parsed once, however many deltas may begin another call', () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const deltas = Array.from({ length: 200 }, () => withCalls({ index: 0, function: { name: 'b', arguments: '}' } }));
+    chunksOf(withCalls({ index: 0, function: { name: 'a', arguments: '{"' } }), ...deltas);
+    const parsed = parse.mock.calls.map(([text]) => text);
+    parse.mockRestore();
+    expect(parsed.filter((text) => !text.includes('choices'))).toEqual([]);
+  });
+
+  it('are dropped beyond COMPLETION_CALLS_MAX, with all their deltas', () => {
+    const calls = Array.from({ length: COMPLETION_CALLS_MAX + 1 }, (_, at) => {
+      const whole = { index: 0, id: `c${at}`, function: { name: 'weather', arguments: '{"city":' } };
+      return [withCalls(whole), ...pieces('"Rome"}')];
+    });
+    const read = callsIn(chunksOf(...calls.flat()));
+    expect(read).toHaveLength(COMPLETION_CALLS_MAX);
+    expect(read.at(-1)).toMatchObject({ id: `c${COMPLETION_CALLS_MAX - 1}`, arguments: '{"city":"Rome"}' });
   });
 });
 

@@ -1,4 +1,5 @@
 import type { ModelChunk, ModelToolCall } from '../model/language-model.port.js';
+import { ObjectText } from './object-text.js';
 import { kindOf, modelFailed } from './openai-failures.js';
 import { ThinkTags } from './think-tags.js';
 
@@ -29,6 +30,14 @@ const FINISH_REASONS: Readonly<Record<string, Extract<ModelChunk, { type: 'finis
 /** Larger token counts are treated as errors of the endpoint and capped, so that read models can store sums of them. */
 const TOKENS_MAX = 1_000_000_000;
 
+/** Maximum number of tool calls of a completion. Further calls are dropped. An agent makes fewer in one round. */
+export const COMPLETION_CALLS_MAX = 256;
+/**
+ * Maximum characters of the arguments of all tool calls of a completion, repetitions included. Parsing them takes up to a quarter
+ * of a second. The calls of a turn are recorded with a quarter of this size.
+ */
+export const COMPLETION_ARGUMENTS_CHARACTERS_MAX = 1024 * 1024;
+
 const tokensIn = (stated: unknown): number =>
   typeof stated === 'number' && stated > 0 ? Math.min(Math.round(stated), TOKENS_MAX) : 0;
 
@@ -38,7 +47,7 @@ const tokensIn = (stated: unknown): number =>
 class CallPieces {
   private id = '';
   private name = '';
-  private arguments = '';
+  private arguments = new ObjectText();
   /** The complete arguments before a repetition began; used if the repetition is broken. */
   private whole: string | undefined;
 
@@ -49,24 +58,25 @@ class CallPieces {
   isOver({ id, function: stated }: CallDelta): boolean {
     if (!textIn(stated?.name)) return false;
     if (this.id !== '' && textIn(id)) return id !== this.id;
-    return stated!.name !== this.name && isObjectText(this.arguments);
+    return stated!.name !== this.name && this.arguments.isWhole;
   }
 
-  add({ id, function: stated }: CallDelta): void {
+  /** @param piece the arguments in the delta */
+  add({ id, function: stated }: CallDelta, piece: string): void {
     this.id ||= textIn(id);
     const name = textIn(stated?.name);
-    const piece = argumentsIn(stated?.arguments);
     if (name !== this.name) this.name += name;
-    if (beginsObject(piece) && isObjectText(this.arguments)) {
-      this.whole = this.arguments;
-      this.arguments = piece;
-    } else this.arguments += piece;
+    if (beginsObject(piece) && this.arguments.isWhole) {
+      this.whole = this.arguments.text;
+      this.arguments = new ObjectText();
+    }
+    this.arguments.add(piece);
   }
 
   get call(): ModelToolCall {
     const { id, name } = this;
-    const isBroken = this.whole !== undefined && !isObjectText(this.arguments);
-    return { id, name, arguments: isBroken ? this.whole! : this.arguments };
+    const isBroken = this.whole !== undefined && !this.arguments.isWhole;
+    return { id, name, arguments: isBroken ? this.whole! : this.arguments.text };
   }
 }
 
@@ -96,16 +106,6 @@ class WholeCharacters {
 
 const beginsObject = (text: string): boolean => text.trimStart().startsWith('{');
 
-function isObjectText(text: string): boolean {
-  if (!beginsObject(text) || !text.trimEnd().endsWith('}')) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Turns the frames of one completion into chunks: text and thoughts at once, tool calls, usage and finish at the end. */
 export class CompletionReader {
   private readonly calls: CallPieces[] = [];
@@ -115,6 +115,7 @@ export class CompletionReader {
   private readonly thinkTags = new ThinkTags();
   private usage: Extract<ModelChunk, { type: 'usage' }> | undefined;
   private finished: string | undefined;
+  private argumentsCharacters = 0;
   /** The number of deltas with a part of the answer. Those of tool calls yield no chunk. */
   deltas = 0;
 
@@ -140,9 +141,11 @@ export class CompletionReader {
       };
     }
     const choice = choices?.[0];
-    if (choice?.finish_reason) this.finished = choice.finish_reason;
     const delta = choice?.delta ?? choice?.message;
-    return delta ? this.readDelta(delta) : [];
+    const chunks = delta ? this.readDelta(delta) : [];
+    // Only after the delta, because a completion with an unreadable delta is not complete.
+    if (choice?.finish_reason) this.finished = choice.finish_reason;
+    return chunks;
   }
 
   /** The chunks that are known only at the end. @throws ModelFailed if the completion ended without a finish reason */
@@ -161,15 +164,30 @@ export class CompletionReader {
     const text = this.text.read(textIn(content) || textIn(refusal));
     if (text) chunks.push(...this.thinkTags.read(text));
     const parts = calls ?? (call ? [{ function: call }] : []);
-    for (const [place, part] of parts.entries()) this.callFor(part, place).add(part);
+    for (const [place, part] of parts.entries()) this.readCall(part, place);
     if (thought || text || parts.length > 0) this.deltas++;
     return chunks;
   }
 
-  private callFor(part: CallDelta, place: number): CallPieces {
+  private readCall(part: CallDelta, place: number): void {
+    const piece = argumentsIn(part.function?.arguments);
+    this.argumentsCharacters += piece.length;
+    if (this.argumentsCharacters > COMPLETION_ARGUMENTS_CHARACTERS_MAX)
+      throw modelFailed(
+        'bad-reply',
+        new Error(`The arguments of the tool calls are longer than ${COMPLETION_ARGUMENTS_CHARACTERS_MAX} characters.`),
+      );
+    this.callFor(part, place)?.add(part, piece);
+  }
+
+  /** The call that a delta belongs to; undefined if the call is dropped. */
+  private callFor(part: CallDelta, place: number): CallPieces | undefined {
     const index = part.index ?? place;
     const known = this.callsByIndex.get(index);
     if (known && !known.isOver(part)) return known;
+    // Later deltas in this place belong to the dropped call.
+    this.callsByIndex.delete(index);
+    if (this.calls.length === COMPLETION_CALLS_MAX) return undefined;
     const call = new CallPieces();
     this.calls.push(call);
     this.callsByIndex.set(index, call);
