@@ -163,7 +163,8 @@ export class PostgresEventStore extends EventStore {
       const { page, head } = await this.query((sql) => logPage(sql, position, filter, left));
       // The target is the head at the first page. A moving target would never be reached in a busy log.
       present ??= head;
-      const caughtUp = page.position >= present;
+      // The end moves back when the newest events are deleted.
+      const caughtUp = page.caughtUp || page.position >= present;
       yield { ...page, caughtUp };
       if (caughtUp) return;
       left -= page.events.length;

@@ -12,7 +12,8 @@ import {
 import { eventually } from '../../../../test/support/eventually.js';
 import { testDatabase } from '../../../../test/support/postgres-for-tests.js';
 import { NEVER_MS, PostgresStores } from '../../../../test/support/postgres-stores.js';
-import { categoryOf, LOG_START } from '../../../kernel/event-sourcing/event-store.js';
+import { categoryOf, LOG_START, type LogPage } from '../../../kernel/event-sourcing/event-store.js';
+import { PAGE_EVENTS_MAX } from './event-rows.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 import { SCAVENGE_EVENTS_MAX } from './scavenge.js';
 
@@ -140,6 +141,25 @@ it('never assigns a position twice, also when the newest events were deleted', a
   await eventually(async () => (await eventsOf(postgres.store.read(stream))).length === 0);
   await postgres.store.scavenge();
   expect((await postgres.store.append(newStream(), 'none', newEvents(1))).position).toBeGreaterThan(position);
+});
+
+it('lets a reader of the log end when it deletes the newest events before the reader is there', async () => {
+  const category = newCategory();
+  const newest = newStream(category);
+  await postgres.store.append(newStream(category), 'none', newEvents(PAGE_EVENTS_MAX));
+  await postgres.store.append(newest, 'none', newEvents(5));
+  const pages: LogPage[] = [];
+  for await (const page of postgres.store.readAll({ after: LOG_START, filter: { categories: [category] } })) {
+    if (pages.push(page) === 50) break;
+    if (pages.length > 1) continue;
+    await postgres.store.setRetention(newest, { maxAgeSeconds: 1 });
+    await eventually(async () => (await eventsOf(postgres.store.read(newest))).length === 0);
+    while ((await postgres.store.scavenge()).more);
+  }
+  expect(pages.map(({ events, caughtUp }) => [events.length, caughtUp])).toEqual([
+    [PAGE_EVENTS_MAX, false],
+    [0, true],
+  ]);
 });
 
 it('deletes events of truncated streams that an earlier version has left', async () => {
