@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { Sql } from 'postgres';
 import type { LogFilter, LogPage } from '../../../kernel/event-sourcing/event-store.js';
 import { newId } from '../../../kernel/ids.js';
+import { PAGE_EVENTS_MAX } from './event-rows.js';
 import { Followers } from './followers.js';
 import { RecentEvents } from './recent-events.js';
 import { WakeUps } from './wake-ups.js';
@@ -17,12 +18,12 @@ class Log {
 
   readonly query = async <T>(run: (sql: Sql) => PromiseLike<T>): Promise<T> => {
     this.statements++;
-    const unsafe = (_text: string, [after]: readonly string[]) => ({
+    const unsafe = (_text: string, [after, limit]: readonly [string, number]) => ({
       values: () => {
         const [from, head, rows] = [Number(after) + 1, this.streams.length - 1, this.streams.slice()];
         const events = rows
           .map((stream, position) => [`${position}`, 0, newId(), 'Happened', '{}', '{}', new Date(), stream])
-          .slice(from);
+          .slice(from, from + limit);
         const nothing = [null, null, null, null, null, null, null, null, '0', `${head}`];
         return events.length === 0 ? [nothing] : events.map((event) => [...event, `${events.length}`, `${head}`]);
       },
@@ -66,6 +67,17 @@ function append(...streams: string[]): void {
   log.streams.push(...streams);
   wakeUps.ring(streams);
 }
+
+it('says that a follower is caught up when the events after its page were deleted', async () => {
+  append(...Array.from({ length: PAGE_EVENTS_MAX + 1 }, () => 'a-1'));
+  const told: boolean[] = [];
+  for await (const { position, caughtUp } of followers.followAll(-1n, WANTED, new AbortController().signal)) {
+    expect(position).toBe(BigInt(PAGE_EVENTS_MAX - 1));
+    if (told.push(caughtUp) === 2) break;
+    log.streams.pop();
+  }
+  expect(told).toEqual([false, true]);
+});
 
 it('reads the newest page once for all followers that wake together and gives each its filtered events', async () => {
   for (let count = 0; count < 20; count++) await follow(count % 2 === 0 ? WANTED : { exceptCategories: ['message'] });

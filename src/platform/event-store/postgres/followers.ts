@@ -69,7 +69,7 @@ export class Followers {
     const follower = this.wakeUps.joinLog(after, filter);
     const { wakeFlag } = follower;
     const forget = this.ringAtTheEnd(wakeFlag, signal);
-    let reported: { position: bigint; at: number } | undefined;
+    let reported: { position: bigint; caughtUp: boolean; at: number } | undefined;
     let shares = false;
     try {
       while (!this.isOver(signal)) {
@@ -84,9 +84,11 @@ export class Followers {
         shares = page.caughtUp && !follower.wantsFrames;
         follower.position = page.position;
         const silentMs = reported ? performance.now() - reported.at : Infinity;
-        if (page.events.length > 0 || !page.caughtUp || silentMs >= SILENCE_MS_MAX) {
-          if (page.events.length > 0 || reported?.position !== page.position) yield page;
-          reported = { position: page.position, at: performance.now() };
+        // Also at the same position, if the events after it were deleted.
+        const isPresent = page.caughtUp && !reported?.caughtUp;
+        if (page.events.length > 0 || !page.caughtUp || isPresent || silentMs >= SILENCE_MS_MAX) {
+          if (page.events.length > 0 || isPresent || reported?.position !== page.position) yield page;
+          reported = { position: page.position, caughtUp: page.caughtUp, at: performance.now() };
         }
         if (page.caughtUp) await wakeFlag.rings(reported!.position === page.position ? undefined : SILENCE_MS_MAX);
       }
