@@ -7,6 +7,8 @@ import type { Timing } from '../../kernel/timing.js';
 export class Pages<T> {
   private readonly iterator: AsyncIterator<T>;
   private upcoming: Promise<IteratorResult<T>> | undefined;
+  private hasArrived = false;
+  private onArrival = (): void => undefined;
 
   constructor(
     source: AsyncIterable<T>,
@@ -25,15 +27,20 @@ export class Pages<T> {
     return upcoming.value;
   }
 
-  /** Whether `next` resolves within a time. */
+  /**
+   * Whether `next` resolves within a time. It is asked again and again while a source has no page, so it adds nothing to the
+   * promise of that page, which would keep it.
+   */
   async hasNextWithin(ms: number, timing: Timing): Promise<boolean> {
-    let cancel: (() => void) | undefined;
-    const late = new Promise<boolean>((resolve) => (cancel = timing.after(ms, () => resolve(false))));
-    const settled = () => true;
-    const upcoming = (this.upcoming ??= this.fetch());
-    const isThere = await Promise.race([upcoming.then(settled, settled), late]);
-    cancel?.();
-    return isThere;
+    this.upcoming ??= this.fetch();
+    if (this.hasArrived) return true;
+    let cancel = (): void => undefined;
+    await new Promise<void>((resolve) => {
+      this.onArrival = resolve;
+      cancel = timing.after(ms, resolve);
+    });
+    cancel();
+    return this.hasArrived;
   }
 
   async close(): Promise<void> {
@@ -43,9 +50,14 @@ export class Pages<T> {
   }
 
   private fetch(): Promise<IteratorResult<T>> {
+    this.hasArrived = false;
     const upcoming = this.iterator.next();
-    // The error is thrown when the page is awaited, which may be later.
-    upcoming.catch(() => undefined);
+    const arrive = () => {
+      this.hasArrived = true;
+      this.onArrival();
+    };
+    // An error is thrown when the page is awaited, which may be later.
+    upcoming.then(arrive, arrive);
     return upcoming;
   }
 }
