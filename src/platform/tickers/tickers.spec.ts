@@ -28,6 +28,24 @@ describe('a ticker', () => {
     expect(ticks).toBe(after);
   });
 
+  it('does not tick twice when a pause ends a moment early', async () => {
+    const at: number[] = [];
+    let now = 0;
+    const early = Object.assign(Object.create(systemTiming) as typeof systemTiming, {
+      elapsedMs: () => now,
+      pause: async (ms: number) => void (now += ms - 0.5),
+    });
+    const tick = async () => {
+      if (at.push(now) === 4) void tickers.stop();
+      if (at.length === 2) now += 25;
+    };
+    const tickers = new Tickers([{ name: 'prompt', everyMs: 10, tick }], clock, early, log);
+    tickers.start();
+    await eventually(() => at.length >= 4);
+    await tickers.stop();
+    expect(at).toEqual([0, 9.5, 39.5, 49.5]);
+  });
+
   it('continues after a failure and does not affect another ticker', async () => {
     const ticks = { good: 0, bad: 0 };
     const bad = async () => {

@@ -33,7 +33,7 @@ export class Tickers {
 
   private async run(ticker: Ticker, signal: AbortSignal): Promise<void> {
     const startedAt = this.timing.elapsedMs();
-    while (!signal.aborted) {
+    for (let ticks = 1; !signal.aborted; ticks++) {
       try {
         await ticker.tick(this.clock.now());
       } catch (error) {
@@ -43,7 +43,9 @@ export class Tickers {
         logFailure({ log, timing }, 'error', { err: error, ticker: name }, `${name} failed and will be tried at its next tick`);
       }
       const elapsed = this.timing.elapsedMs() - startedAt;
-      await this.timing.pause(ticker.everyMs - (elapsed % ticker.everyMs), signal);
+      // A pause may end a moment early. Its tick must not be repeated in that moment.
+      ticks = Math.max(ticks, Math.ceil(elapsed / ticker.everyMs));
+      await this.timing.pause(ticks * ticker.everyMs - elapsed, signal);
     }
   }
 }
