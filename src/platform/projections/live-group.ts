@@ -70,6 +70,9 @@ export class LiveGroup {
     this.position = member.writer.considered;
     const stop = (this.stop = new AbortController());
     this.run(stop).catch((error: unknown) => {
+      stop.abort();
+      // Without members the group stops this run, and new members may have begun another.
+      if (this.stop !== stop) return;
       for (const { fail } of this.members) fail(error);
       this.members.clear();
     });
@@ -140,7 +143,8 @@ export class LiveGroup {
       if (!this.members.has(member) && parts.some((part) => part.member === member)) continue;
       const { writer } = member;
       writer.pass(position);
-      progress.wrote(writer.name, position, changed.has(member));
+      // A member that has joined may be ahead of the group.
+      progress.wrote(writer.name, writer.considered, changed.has(member));
     }
   }
 }
