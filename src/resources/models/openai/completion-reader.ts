@@ -1,6 +1,6 @@
 import type { ModelChunk, ModelToolCall } from '../model/language-model.port.js';
 import { ObjectText } from './object-text.js';
-import { kindOf, modelFailed } from './openai-failures.js';
+import { kindOf, modelFailed, reasonIn } from './openai-failures.js';
 import { ThinkTags } from './think-tags.js';
 
 /** A delta as endpoints send it. Some send other types than OpenAI declares, and fields that it does not declare. */
@@ -197,10 +197,7 @@ export class CompletionReader {
   private reported(error: unknown) {
     const { code, status, type, message } = (typeof error === 'object' ? error : { message: error }) as Record<string, unknown>;
     const number = [status, code].find((each) => typeof each === 'number' && each >= 400);
-    return modelFailed(
-      kindOf(number as number | undefined, [code, type, message].map(String).join(' ')),
-      new Error(JSON.stringify(error)),
-    );
+    return modelFailed(kindOf(number as number | undefined, reasonIn(code, type, message)), new Error(JSON.stringify(error)));
   }
 }
 

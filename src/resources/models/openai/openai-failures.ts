@@ -28,7 +28,7 @@ export function failureOf(error: unknown): ModelFailed {
   if (error instanceof APIConnectionError && isRefusedAddress(error)) return modelFailed('not-reachable', error);
   if (error instanceof APIConnectionError || !(error instanceof APIError)) return modelFailed('unavailable', error);
   const { status, code, type, message } = error as APIError<number | undefined, Headers | undefined, object | undefined>;
-  return modelFailed(kindOf(status, `${code ?? ''} ${type ?? ''} ${message}`), error);
+  return modelFailed(kindOf(status, reasonIn(code, type, message)), error);
 }
 
 /** Whether the guard of outgoing requests refused the address, which makes a retry useless. */
@@ -37,12 +37,21 @@ function isRefusedAddress(error: unknown): boolean {
   return false;
 }
 
+/** Maximum characters of each text of an error that are searched. Endpoints state the reason first. Some patterns take quadratic time. */
+export const REASON_CHARACTERS_MAX = 8_000;
+
+/** The texts of an endpoint's error in which its reason is searched. Endpoints also put other values into these fields. */
+export const reasonIn = (...stated: readonly unknown[]): string =>
+  stated
+    .map((each) => (typeof each === 'string' ? each.slice(0, REASON_CHARACTERS_MAX) : typeof each === 'number' ? each : ''))
+    .join(' ');
+
 const TOO_LONG =
   /context.?(?:length|window|size)|maximum context|too (?:many tokens|long)|exceeds? the (?:model|available)|prompt is too/i;
 const FILTERED = /content.?(?:filter|policy|management)|safety/i;
 const NO_CREDIT = /insufficient_quota|billing|credit/i;
 
-/** Classifies a failure by its status and `words`, the text of the endpoint's error. */
+/** Classifies a failure by its status and `words`, the result of `reasonIn`. */
 export function kindOf(status: number | undefined, words: string): ModelFailure {
   switch (status) {
     case 401:

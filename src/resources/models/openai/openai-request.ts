@@ -3,6 +3,7 @@ import { APIError } from 'openai';
 import type { ChatMessage, MessagePart } from '../model/language-model.port.js';
 import type { ProviderRequest } from '../model/model-provider.js';
 import { withObjectRoot } from '../model/object-root.policy.js';
+import { reasonIn } from './openai-failures.js';
 
 export type CompletionParams = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
 
@@ -111,12 +112,13 @@ const WITHOUT_TOOLS =
   /does not support (tools|function calling)|support tool use|tool choice requires|tool calling\W+is not supported/i;
 
 /** Whether the endpoint complains about the schema of one request, and not about schemas. */
-export const isAboutThisSchema = (error: unknown): boolean => error instanceof APIError && /invalid schema/i.test(error.message);
+export const isAboutThisSchema = (error: unknown): boolean =>
+  error instanceof APIError && /invalid schema/i.test(reasonIn(error.message));
 
 /** The feature that the endpoint's error complains about; undefined if the error has another reason. */
 export function dislikeIn(error: unknown): Dislike | undefined {
   if (!(error instanceof APIError) || ![400, 404, 422].includes(error.status as number)) return undefined;
-  const words = `${error.message} ${String(error.param)}`;
+  const words = reasonIn(error.message, error.param);
   if (/stream_options|include_usage/i.test(words)) return 'usage';
   if (/response_format|json_schema/i.test(words)) return 'response-schema';
   if (WITHOUT_TOOLS.test(words)) return 'tools';

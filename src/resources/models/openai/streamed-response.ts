@@ -12,13 +12,32 @@ export class StreamedResponse extends Response {
   }
 }
 
+/** Maximum bytes of an error that are read. Errors are parsed at once, and their reason is near the start. */
+export const ERROR_BYTES_MAX = 64 * 1024;
+
 /** Converts a response that another fetch returned. */
-export function streamed(response: Response, init: unknown): Response {
+export async function streamed(response: Response, init: unknown): Promise<Response> {
   const { status, headers, body } = response;
+  if (!response.ok && body !== null) return new Response(await startOf(body as AsyncIterable<Uint8Array>), { status, headers });
   const { body: asked } = (init ?? {}) as Readonly<{ body?: unknown }>;
   const isStream = body !== null && typeof asked === 'string' && asksForStream({ body: asked });
   if (status !== 200 || !isStream || isJson(headers)) return response;
   return new StreamedResponse(Readable.fromWeb(body as ReadableStream<Uint8Array>), { status, headers });
+}
+
+async function startOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of body) {
+      pieces.push(piece);
+      bytes += piece.byteLength;
+      if (bytes >= ERROR_BYTES_MAX) break;
+    }
+  } catch {
+    // The status and the start of the error say enough.
+  }
+  return Buffer.concat(pieces).subarray(0, ERROR_BYTES_MAX);
 }
 
 type FetchInit = Readonly<{ method?: string; headers?: Headers; body?: string; signal?: AbortSignal }>;
