@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
@@ -11,47 +11,83 @@ import { definitionOf } from './definition.js';
 import { LiveGroup } from './live-group.js';
 import { Progress } from './progress.js';
 import { ProjectionRunner } from './projection-runner.js';
+import { dropSchema, readCheckpoint } from './schema.js';
+
+/** A log whose followers are told at first that they are caught up where they begin, and nothing more until `arrive`. */
+class LateFollowers extends InMemoryEventStore {
+  follows = 0;
+  arrive = (): void => undefined;
+  private readonly arrival = new Promise<void>((resolve) => (this.arrive = resolve));
+
+  constructor(private readonly real: EventStore) {
+    super();
+  }
+
+  override async *followAll(...[after, filter, signal]: Parameters<EventStore['followAll']>): AsyncIterable<LogPage> {
+    yield { events: [], position: after, caughtUp: ++this.follows < 100 };
+    signal.addEventListener('abort', this.arrive);
+    await this.arrival;
+    yield* this.real.followAll(after, filter, signal);
+  }
+
+  override readAll: EventStore['readAll'] = (reading) => this.real.readAll(reading);
+}
+
+const NAMES = ['accounts', 'balances'] as const;
+const timing = systemTiming;
 
 let database: TestDatabase;
+let leadership: Leadership;
+let store: InMemoryEventStore;
+let progress: Progress;
+let group: LiveGroup;
+let ending: AbortController;
+let runs: Promise<void>[];
 beforeAll(async () => {
   database = await testDatabase();
 });
 afterAll(() => database.close());
-
-it('follows the log alone until it has reached the group, also when its source is caught up earlier', async () => {
-  const [store, timing, progress] = [new InMemoryEventStore(), systemTiming, new Progress(systemTiming)];
-  const leadership = new Leadership(database.sql, timing);
-  const group = new LiveGroup({ sql: database.sql, store, progress, timing }, { categories: ['account'] });
-  const others = { sql: database.sql, leadership, group, progress, timing, log: pino({ level: 'silent' }) };
-  const ending = new AbortController();
-  const runs: Promise<void>[] = [];
-  const start = async (name: string, source: EventStore) => {
-    const runner = new ProjectionRunner({ ...others, store: source }, await definitionOf(accounts(name)));
-    runs.push(runner.run(ending.signal));
-  };
-  await start('accounts', store);
-  const position = await append(store, 'account-a', opened('a'), moved('a', 5));
-  await eventually(() => progress.hasReached(['accounts'], position));
-
-  let follows = 0;
-  let arrive = (): void => undefined;
-  const arrival = new Promise<void>((resolve) => (arrive = resolve));
-  const late = new (class extends InMemoryEventStore {
-    /** Like a subscription that the server has not sent the newest events yet. */
-    override async *followAll(...[after, filter, signal]: Parameters<EventStore['followAll']>): AsyncIterable<LogPage> {
-      yield { events: [], position: after, caughtUp: ++follows < 100 };
-      await arrival;
-      yield* store.followAll(after, filter, signal);
-    }
-  })();
-  await start('balances', late);
-  await eventually(() => follows > 0);
-  await timing.pause(50);
-  expect(follows).toBe(1);
-  arrive();
-  await eventually(() => progress.hasReached(['balances'], position));
-  expect(await database.sql`select cents::integer from balances.account`).toEqual([{ cents: 5 }]);
+beforeEach(async () => {
+  for (const name of NAMES) await dropSchema(database.sql, name);
+  [store, progress, ending, runs] = [new InMemoryEventStore(), new Progress(timing), new AbortController(), []];
+  leadership = new Leadership(database.sql, timing);
+  group = new LiveGroup({ sql: database.sql, store, progress, timing }, { categories: ['account', 'message'] });
+});
+afterEach(async () => {
   ending.abort();
   await Promise.all(runs);
   await leadership.close();
+});
+
+async function start(name: (typeof NAMES)[number], source: EventStore): Promise<void> {
+  const others = { sql: database.sql, leadership, group, progress, timing, log: pino({ level: 'silent' }) };
+  const runner = new ProjectionRunner({ ...others, store: source }, await definitionOf(accounts(name)));
+  runs.push(runner.run(ending.signal));
+}
+
+describe('a projection whose source is caught up before it has come as far as the group', () => {
+  it('waits for the events between, without asking again and again', async () => {
+    await start('accounts', store);
+    const position = await append(store, 'account-a', opened('a'), moved('a', 5));
+    await eventually(() => progress.hasReached(['accounts'], position));
+    const late = new LateFollowers(store);
+    await start('balances', late);
+    await eventually(() => late.follows > 0);
+    await timing.pause(50);
+    expect(late.follows).toBe(1);
+    late.arrive();
+    await eventually(() => progress.hasReached(['balances'], position));
+    expect(await database.sql`select cents::integer from balances.account`).toEqual([{ cents: 5 }]);
+  });
+
+  it('joins the group at once if no event for it lies between', async () => {
+    await start('accounts', store);
+    const position = await append(store, 'message-1', { type: 'FrameSent', data: {} });
+    await eventually(() => progress.hasReached(['accounts'], position));
+    await start('balances', new LateFollowers(store));
+    await eventually(async () => (await readCheckpoint(database.sql, 'balances'))?.position === position);
+    expect(progress.hasReached(['balances'], position)).toBe(true);
+    const next = await append(store, 'account-a', opened('a'));
+    await eventually(() => progress.hasReached(['balances'], next));
+  });
 });

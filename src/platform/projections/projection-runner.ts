@@ -87,7 +87,7 @@ export class ProjectionRunner {
     }
   }
 
-  /** The source may be caught up with less than the group has, which has its own source. */
+  /** Follows the log alone until the projection has come as far as the group. */
   private async catchUp(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
     const { store, progress, group } = this.dependencies;
     const stop = new AbortController();
@@ -103,7 +103,7 @@ export class ProjectionRunner {
       for (let page, joins = false; !joins && (page = await pages.next());) {
         if (page.events.length > 0) await writer.write(page);
         else writer.pass(page.position);
-        joins = page.caughtUp && group.takes(writer);
+        joins = page.caughtUp && (group.takes(writer) || (await this.passesToGroup(writer, signal)));
         this.recovered();
         progress.wrote(this.name, writer.considered, page.events.length > 0);
       }
@@ -112,6 +112,22 @@ export class ProjectionRunner {
     } finally {
       await pages.close();
     }
+  }
+
+  /**
+   * A source may be caught up with less than the group has, which has its own source, and then be silent for a minute. Passes to
+   * where the log shows that no event for this projection lies between.
+   */
+  private async passesToGroup(writer: ProjectionWriter, signal: AbortSignal): Promise<boolean> {
+    const { store, group } = this.dependencies;
+    const filter = filterOf(this.definition.projection);
+    while (!group.takes(writer) && !signal.aborted) {
+      for await (const { events, position } of store.readAll({ after: writer.considered, filter, limit: 1 })) {
+        if (events.length > 0) return false;
+        writer.pass(position);
+      }
+    }
+    return true;
   }
 
   private failed(reason: string): void {
