@@ -1,6 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { ModelChunk } from '../model/language-model.port.js';
-import { COMPLETION_ARGUMENTS_CHARACTERS_MAX, COMPLETION_CALLS_MAX, CompletionReader } from './completion-reader.js';
+import {
+  COMPLETION_ARGUMENTS_CHARACTERS_MAX,
+  COMPLETION_CALLS_MAX,
+  CompletionReader,
+  FRAME_ENTRIES_MAX,
+} from './completion-reader.js';
 
 type Piece = Readonly<{ id?: string; name?: string; arguments?: string | null }>;
 
@@ -199,4 +204,27 @@ describe('thoughts between think tags', () => {
 it('fails with an error that is the frame itself', () => {
   const frame = { object: 'error', message: "This model's maximum context length is 8192 tokens", code: 400 };
   expect(() => new CompletionReader().read(JSON.stringify(frame))).toThrow(/too long/);
+});
+
+describe('a large frame', () => {
+  const chunksIn = (frame: object) => new CompletionReader().read(JSON.stringify(frame));
+  const answering = (content: string, more: object = {}) => ({ choices: [{ delta: { content }, ...more }] });
+  const entries = (count: number) => Array.from({ length: count }, () => 1.5);
+
+  it('is read if it has a long text with many escapes, or the probabilities of thousands of tokens', () => {
+    const long = 'a "quoted" line\n'.repeat(50_000);
+    expect(textIn(chunksIn(answering(long)))).toBe(long);
+    const token = { token: 'a', logprob: -0.123456789012, bytes: [97], top_logprobs: [{ token: 'a', logprob: -0.123456789012 }] };
+    const logprobs = { content: Array.from({ length: 10_000 }, () => token) };
+    expect(textIn(chunksIn(answering('Yes', { logprobs })))).toBe('Yes');
+  });
+
+  it('is not parsed if it has more than FRAME_ENTRIES_MAX entries', () => {
+    const [many, most] = [FRAME_ENTRIES_MAX, FRAME_ENTRIES_MAX - 10].map((count) => answering('Yes', { more: entries(count) }));
+    expect(textIn(chunksIn(most!))).toBe('Yes');
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(() => chunksIn(many!)).toThrow(/could not be read/);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
 });

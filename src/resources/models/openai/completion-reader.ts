@@ -1,3 +1,4 @@
+import { JSON_LIMITS, JsonMeter } from '../../../kernel/bounded-json.js';
 import type { ModelChunk, ModelToolCall } from '../model/language-model.port.js';
 import { ObjectText } from './object-text.js';
 import { kindOf, modelFailed, reasonIn } from './openai-failures.js';
@@ -37,6 +38,12 @@ export const COMPLETION_CALLS_MAX = 256;
  * of a second. The calls of a turn are recorded with a quarter of this size.
  */
 export const COMPLETION_ARGUMENTS_CHARACTERS_MAX = 1024 * 1024;
+
+/** Shorter frames are parsed in a few milliseconds whatever they contain, and are not measured. A delta has a few hundred characters. */
+const UNMEASURED_CHARACTERS_MAX = 16 * 1024;
+/** A completion that lists the probability or the number of each token has several entries for each of thousands of tokens. */
+export const FRAME_ENTRIES_MAX = 100_000;
+const FRAME_LIMITS = { ...JSON_LIMITS, entriesMax: FRAME_ENTRIES_MAX, bareBytesMax: 4 * 1024 * 1024 };
 
 const tokensIn = (stated: unknown): number =>
   typeof stated === 'number' && stated > 0 ? Math.min(Math.round(stated), TOKENS_MAX) : 0;
@@ -203,10 +210,11 @@ export class CompletionReader {
 
 function parse(text: string): Frame {
   try {
+    if (text.length > UNMEASURED_CHARACTERS_MAX) new JsonMeter('The frame', FRAME_LIMITS).read(Buffer.from(text));
     const frame: unknown = JSON.parse(text);
     if (typeof frame === 'object' && frame !== null) return frame;
   } catch {
-    // Invalid JSON gets the same error as JSON that is not an object, below.
+    // Invalid JSON and JSON beyond the limits get the same error as JSON that is not an object, below.
   }
   throw modelFailed('bad-reply', new Error(`Not a frame of a completion: ${text.slice(0, 200)}`));
 }
