@@ -85,7 +85,7 @@ export class Gathering {
         host ??= new URL(page.url).host;
         const isWanted = new URL(page.url).host === host && (depth === 0 || page.extension !== undefined);
         if (!isWanted || !(await this.keep(page)) || page.extension !== 'html') continue;
-        const links = linksIn(new TextDecoder().decode(page.bytes), page.url);
+        const links = await linksIn(new TextDecoder().decode(page.bytes), page.url);
         this.collect(
           found,
           links.filter((link) => new URL(link).host === host),
@@ -111,7 +111,7 @@ export class Gathering {
       const url = sitemaps[next]!;
       const text = await this.sitemapAt(url);
       if (text === undefined) continue;
-      const entries = sitemapEntries(text, url);
+      const entries = await sitemapEntries(text, url);
       this.collect(pages, entries.pages);
       // One more than is read shows that there are too many.
       for (const sitemap of entries.sitemaps)

@@ -8,7 +8,7 @@ export const LINKS_MAX = 10_000;
 const LINKING = new Set(['a', 'area', 'base']);
 
 /** The web addresses that a page links to, without duplicates and fragments. */
-export function linksIn(html: string, address: string): readonly string[] {
+export async function linksIn(html: string, address: string): Promise<readonly string[]> {
   const links = new Set<string>();
   let base = address;
   let read = 0;
@@ -21,15 +21,15 @@ export function linksIn(html: string, address: string): readonly string[] {
     if (name === 'base') base = found;
     else links.add(found);
   };
-  readTags(html, { onopentag }, { hasEnough: () => read >= LINKS_MAX });
+  await readTags(html, { onopentag }, { hasEnough: () => read >= LINKS_MAX });
   return [...links];
 }
 
 /** The pages and the further sitemaps that a sitemap lists. The addresses of a page's pictures are not its address. */
-export function sitemapEntries(
+export async function sitemapEntries(
   xml: string,
   address: string,
-): Readonly<{ pages: readonly string[]; sitemaps: readonly string[] }> {
+): Promise<Readonly<{ pages: readonly string[]; sitemaps: readonly string[] }>> {
   const found = { url: new Set<string>(), sitemap: new Set<string>() };
   const open: string[] = [];
   let of: Set<string> | undefined;
@@ -54,7 +54,7 @@ export function sitemapEntries(
     if (entry !== undefined) of?.add(entry);
     of = undefined;
   };
-  readTags(xml, { onopentag, ontext, onclosetag }, { hasEnough: () => read >= LINKS_MAX, xmlMode: true });
+  await readTags(xml, { onopentag, ontext, onclosetag }, { hasEnough: () => read >= LINKS_MAX, xmlMode: true });
   return { pages: [...found.url], sitemaps: [...found.sitemap] };
 }
 

@@ -69,7 +69,7 @@ export class S3Bucket implements FileStore {
     if (next !== undefined) query.set('continuation-token', next);
     // The signature is computed with a blank as %20.
     const answer = await this.ask(`?${query.toString().replaceAll('+', '%20')}`, LISTING_BYTES_MAX);
-    const listing = answer.truncated ? undefined : listingIn(textOf(answer));
+    const listing = answer.truncated ? undefined : await listingIn(textOf(answer));
     if (!listing) throw new PageNotFetched('The store did not answer with a list of files.', true);
     return listing;
   }

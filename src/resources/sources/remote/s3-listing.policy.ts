@@ -8,13 +8,13 @@ const FIELDS = ['Key', 'Size', 'ETag', 'NextContinuationToken', 'IsTruncated', '
 const FIELD_CHARACTERS_MAX = 8_192;
 
 /** Parses an answer of ListObjectsV2. Undefined if it is something else or incomplete. */
-export function listingIn(xml: string): S3Listing | undefined {
+export async function listingIn(xml: string): Promise<S3Listing | undefined> {
   const files: StoredFile[] = [];
   const top = new Map<string, string>();
   let isListing = false;
   let object: Map<string, string> | undefined;
   let text: string | undefined;
-  const isWhole = readTags(
+  const isWhole = await readTags(
     xml,
     {
       onopentag: (name) => {

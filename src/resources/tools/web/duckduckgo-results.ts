@@ -3,10 +3,10 @@ import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 export type FoundPage = { title: string; url: string; description: string };
 
 /** The results on a page of DuckDuckGo's search without scripts, without advertisements. */
-export function duckDuckGoResults(html: string): readonly FoundPage[] {
+export async function duckDuckGoResults(html: string): Promise<readonly FoundPage[]> {
   const found: FoundPage[] = [];
   let into: 'title' | 'description' | undefined;
-  readTags(html, {
+  await readTags(html, {
     onopentag(name, { class: classes = '', href = '' }) {
       if (name !== 'a') return;
       const of = new Set(classes.split(/\s+/));

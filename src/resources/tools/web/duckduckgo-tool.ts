@@ -79,7 +79,7 @@ export class DuckDuckGoTool extends ToolKind {
   private async pages({ query, region, safe, since, signal }: Search) {
     const url = addressOf(this.endpoints.duckDuckGoHtml, '/html/', { q: query, kl: region, kp: safe, df: since });
     const html = await this.page(url, signal);
-    const results = duckDuckGoResults(html);
+    const results = await duckDuckGoResults(html);
     // A page with neither results nor the text for no results is a check for humans.
     if (results.length === 0 && !/class="[^"]*no-results/.test(html))
       throw new ToolFailed('DuckDuckGo refused an automated request. Try again later.');

@@ -16,9 +16,9 @@ export const PAGE_CHARACTERS_MAX = 200_000;
 export type PageText = Readonly<{ title: string; text: string; isCut: boolean }>;
 
 /** Converts a page to Markdown. It reads the tags as a stream and builds no tree. */
-export function pageAsMarkdown(html: string, address: string): PageText {
+export async function pageAsMarkdown(html: string, address: string): Promise<PageText> {
   const writer = new PageWriter(address);
-  const isWhole = readTags(
+  const isWhole = await readTags(
     html,
     {
       onopentag: (name, attributes) => writer.open(name, attributes),

@@ -20,14 +20,14 @@ export async function readPage(http: OutgoingHttp, url: URL, signal: AbortSignal
     const type = response.headers['content-type']?.split(';', 1)[0] ?? 'unknown';
     throw new PageFailed(`The page is not text, but of type ${type}.`, false);
   }
-  const { title, text, isCut } = readable(response);
+  const { title, text, isCut } = await readable(response);
   return { url: response.url, title, text, isCut: isCut || response.truncated };
 }
 
 /** Whether a later request may succeed, because the server is overloaded, down or slow. */
 const mayPass = (status: number): boolean => status >= 500 || status === 429 || status === 408 || status === 425;
 
-function readable(response: OutgoingResponse): PageText {
+async function readable(response: OutgoingResponse): Promise<PageText> {
   const text = textOf(response);
   const type = response.headers['content-type'] ?? '';
   const isPage = /html/i.test(type) || (type === '' && /^\s*<(!doctype|html|head|body)\b/i.test(text));
