@@ -11,11 +11,18 @@ import {
   registerClient,
   startAuthorization,
 } from '@modelcontextprotocol/client';
+import { JSON_LIMITS, JsonMeter } from '../../../kernel/bounded-json.js';
 import { newId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
 import { SignInNeeded } from './mcp-failures.js';
 
 /** The time limit of each request to an authorization server. A sign-in needs several. */
 const OAUTH_REQUEST_MS = 10_000;
+
+/** Maximum bytes of a response of an authorization server. Metadata has less than 10 KB. */
+export const OAUTH_ANSWER_BYTES_MAX = 64 * 1024;
+/** Maximum entries of such a response. Metadata has some hundred. The errors of the client describe every wrong entry. */
+export const OAUTH_ENTRIES_MAX = 1_000;
 
 /** The registration of this service at an authorization server. */
 export type OAuthClient = Readonly<{ client_id: string; client_secret?: string }>;
@@ -61,9 +68,10 @@ export class AuthorizationServers {
     fetch: typeof globalThis.fetch,
     private readonly now: () => Date,
   ) {
-    this.fetch = (input, init) => {
+    this.fetch = async (input, init) => {
       const late = AbortSignal.timeout(OAUTH_REQUEST_MS);
-      return fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, late]) : late });
+      const signal = init?.signal ? AbortSignal.any([init.signal, late]) : late;
+      return bounded(await fetch(input, { ...init, signal }));
     };
   }
 
@@ -186,6 +194,35 @@ export class AuthorizationServers {
     return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
   }
 }
+
+/** The same response. Reading its body fails if a limit is exceeded. */
+function bounded(response: Response): Response {
+  if (!response.body) return response;
+  const { status, statusText, headers } = response;
+  const meter = new JsonMeter('The response', { ...JSON_LIMITS, entriesMax: OAUTH_ENTRIES_MAX });
+  let bytes = 0;
+  const checking = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, out) {
+      bytes += piece.byteLength;
+      if (bytes > OAUTH_ANSWER_BYTES_MAX) throw tooLarge();
+      // Failures are often pages in HTML.
+      if (response.ok) check(piece, meter);
+      out.enqueue(piece);
+    },
+  });
+  return new Response(response.body.pipeThrough(checking), { status, statusText, headers });
+}
+
+/** @throws SignInFailed */
+function check(piece: Uint8Array, meter: JsonMeter): void {
+  try {
+    meter.read(Buffer.from(piece));
+  } catch (error) {
+    throw error instanceof Rejection ? tooLarge() : error;
+  }
+}
+
+const tooLarge = (): SignInFailed => new SignInFailed('The response of the authorization server is too large.');
 
 const FINAL: readonly string[] = [OAuthErrorCode.InvalidGrant, OAuthErrorCode.InvalidClient, OAuthErrorCode.UnauthorizedClient];
 
