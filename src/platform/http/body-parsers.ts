@@ -27,6 +27,11 @@ export const ANY_JSON_PATH = /^\/api\/webhooks\//;
 /** The route that receives raw, possibly compressed bodies, and decompresses them within limits. */
 const RAW_BODY_PATH = /^\/api\/devices\/sessions\/[^/?]+\/invocations\/[^/?]+\/output(\/|\?|$)/;
 
+/** The route that a library serves, which describes each wrong entry at length: 25 µs of processor time for each. */
+const MCP_PATH = /^\/mcp(\/|\?|$)/;
+/** Far more than the arguments of a tool need. */
+export const MCP_ENTRIES_MAX = 2_000;
+
 export const isAcceptedEncoding = (encoding: string, url: string): boolean =>
   encoding === 'identity' || (encoding === 'gzip' && RAW_BODY_PATH.test(url));
 
@@ -50,7 +55,8 @@ export function parseBodies(
   const notAccepted = () => new Rejection('media-type-not-accepted', 'A request body of this Content-Type is not accepted here.');
   const usual: JsonBodyRules = { bytesMax: bodyLimit, limits: { ...JSON_LIMITS, entriesMax }, isOnlyData: false };
   const anyJson: JsonBodyRules = { bytesMax: webhookBodyBytesMax, limits: DATA_LIMITS, isOnlyData: true };
-  const parseJson = jsonBodyParser(({ url }) => (ANY_JSON_PATH.test(url) ? anyJson : usual));
+  const mcp: JsonBodyRules = { ...usual, limits: { ...usual.limits, entriesMax: Math.min(entriesMax, MCP_ENTRIES_MAX) } };
+  const parseJson = jsonBodyParser(({ url }) => (ANY_JSON_PATH.test(url) ? anyJson : MCP_PATH.test(url) ? mcp : usual));
   fastify.addContentTypeParser('application/json', async (request: FastifyRequest, body: Readable) =>
     RAW_BODY_PATH.test(request.url) ? receiveBody(body, boundsOf(request, bodyLimit), () => undefined) : parseJson(request, body),
   );

@@ -9,6 +9,7 @@ import { IsArray, IsInt, IsObject, IsOptional, IsString, MaxLength, ValidateNest
 import type { FastifyRequest } from 'fastify';
 import { JSON_ENTRIES_MAX, JSON_ESCAPES_MAX, JSON_LIMITS } from '../../../kernel/bounded-json.js';
 import { Config, readConfig } from '../../config/config.js';
+import { MCP_ENTRIES_MAX } from '../body-parsers.js';
 import { FORM_FIELDS_MAX } from '../form-body.js';
 import { createHttpApp } from '../http-server.js';
 import { jsonBodyParser, jsonTextOf } from './json-body.js';
@@ -31,7 +32,7 @@ const { bodyBytesMax, webhookBodyBytesMax } = config;
 
 @Controller()
 class Probe {
-  @Post(['api/things', 'stream', 'v1/things'])
+  @Post(['api/things', 'stream', 'v1/things', 'mcp'])
   @HttpCode(200)
   things(@Body() body: Everything) {
     return { ...body, isItem: body.items?.[0] instanceof Item };
@@ -88,6 +89,13 @@ describe('a body over a limit', () => {
   ])('(%s) is answered 413 on every route, in the format of the route', async (_, body) => {
     expect(await post('/api/things', body)).toEqual({ status: 413, body: { success: false, message: TOO_MANY } });
     expect(await post('/v1/things', body)).toMatchObject({ status: 413, body: { error: { message: TOO_MANY } } });
+  });
+
+  it('has fewer entries for the Model Context Protocol', async () => {
+    const message = `The request body holds more than ${MCP_ENTRIES_MAX} fields of objects and elements of arrays.`;
+    const answer = await post('/mcp?x=1', `{"items":[${'0,'.repeat(MCP_ENTRIES_MAX)}0]}`);
+    expect(answer).toMatchObject({ status: 413, body: { error: { message } } });
+    expect(await post('/mcp', `{"config":{${fields(MCP_ENTRIES_MAX - 1)}}}`)).toMatchObject({ status: 200 });
   });
 
   it('is refused at the byte that exceeds the limit, and the rest is not read', async () => {
