@@ -66,8 +66,6 @@ export class LogRead implements Cursor<LogPage> {
 /** Follows the log after a position. */
 export class LogFollow implements Cursor<LogPage> {
   private present = LOG_START;
-  /** Since when every request showed the end of the log before the position. */
-  private beyondSince: number | undefined;
   private caughtUp = false;
 
   constructor(
@@ -80,12 +78,11 @@ export class LogFollow implements Cursor<LogPage> {
   async request(): Promise<ReadRequest> {
     this.caughtUp = false;
     this.present = await this.head();
+    const since = systemTiming.elapsedMs();
     for (; this.present < this.position; this.present = await this.head()) {
-      this.beyondSince ??= systemTiming.elapsedMs();
-      if (systemTiming.elapsedMs() - this.beyondSince > END_VISIBLE_MS_MAX) throw new LogEndsEarlier();
+      if (systemTiming.elapsedMs() - since > END_VISIBLE_MS_MAX) throw new LogEndsEarlier();
       await systemTiming.pause(END_POLL_MS);
     }
-    this.beyondSince = undefined;
     return subscribeToLog(this.position, this.filter);
   }
 
