@@ -1,6 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { type Handler, Parser } from 'htmlparser2';
-import { countOpenTags } from './open-tags.js';
+import { countOpenTags } from './open-tags.policy.js';
 
 /** Maximum nesting, deeper than real pages. The parser takes longer per tag the more tags are open. */
 const OPEN_TAGS_MAX = 1000;
@@ -49,7 +48,7 @@ export async function readTags(
   countOpenTags(parser);
   for (let at = 0; at < text.length; at += PIECE_CHARACTERS) {
     if (open > OPEN_TAGS_MAX || attributesOfTag > ATTRIBUTES_MAX || hasEnough()) return false;
-    if (at > 0 && at % TURN_CHARACTERS === 0) await turn();
+    if (at > 0 && at % TURN_CHARACTERS === 0) await new Promise((resolve) => setImmediate(resolve));
     parser.write(text.slice(at, at + PIECE_CHARACTERS));
   }
   parser.end();
