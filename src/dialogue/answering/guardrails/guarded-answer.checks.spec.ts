@@ -61,6 +61,9 @@ const SECRETS = [
   'ghp_0123456789abcdefghijABCDEFGHIJ012345',
   'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U',
   `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\n'.repeat(12)}-----END PRIVATE KEY-----`,
+  // Longer than text that is scanned with every delta.
+  `eyJhbGciOiJIUzI1NiJ9.${'eyJzdWIiOiIx'.repeat(120)}.dozjgNryP4J3`,
+  `-----BEGIN EC PRIVATE KEY-----\n${'MHcCAQEEIBwkoAoGCCqGSM49AwEHoUQDQgAE\n'.repeat(50)}-----END EC PRIVATE KEY-----`,
   'Project Zebra',
   'ÖMEGA',
   'https://bad.example.com/pixel.png?q=1',

@@ -9,6 +9,11 @@ import type { LocalScan } from '../../../resources/guardrails/guardrails.port.js
 /** Maximum number of characters that are held for a match that has not ended. The rest of the match is masked as it arrives. */
 export const HELD_CHARACTERS_MAX = 16_000;
 
+/** Up to this length, held text is scanned with every delta, so that text is shown as soon as it is decided. */
+export const HELD_OFTEN_SCANNED_MAX = 1_024;
+/** Longer held text is scanned again when it has grown by this share, so that all its scans together take linear time. */
+export const HELD_GROWTH_MIN = 1 / 8;
+
 /** The end of a sentence. Text up to it may be shown before another delta. Numbers and addresses do not end like this. */
 const SENTENCE_END = /\n|(?<=[\p{L}\p{Pe}\p{Pf}"'])[.!?…:;](?=\s|$)/gu;
 
@@ -22,6 +27,8 @@ type Match = Readonly<{ decision: GuardrailDecision; count: number }>;
  */
 export class TextChannel {
   private held = '';
+  /** Length of the held text after its last scan by `push` and by `seam`. */
+  private readonly scanned = { push: 0, seam: 0 };
   /** Whether the shown text ends with the mask of a match that may continue. */
   private isAmidMatch = false;
   private readonly matches = new Map<GuardrailCheck, Match>();
@@ -51,20 +58,18 @@ export class TextChannel {
     this.held += text;
   }
 
-  /** Adds text and returns the text that may be shown now. */
+  /** Adds text and returns the text that may be shown now. Long held text may be shown somewhat later than it could be. */
   push(text: string): string {
     this.held += text;
-    if (this.held === '') return '';
-    const scan = this.scan();
-    const isTooMuch = this.held.length - scan.decidedTo > HELD_CHARACTERS_MAX;
-    return this.release(isTooMuch ? this.held.length : scan.decidedTo, scan);
+    return this.shown('push', ({ decidedTo }) => {
+      const isTooMuch = this.held.length - decidedTo > HELD_CHARACTERS_MAX;
+      return isTooMuch ? this.held.length : decidedTo;
+    });
   }
 
   /** Returns the text up to the last end of a sentence, to be shown before another delta. */
   seam(): string {
-    if (this.held === '') return '';
-    const scan = this.scan();
-    return this.release(Math.max(scan.decidedTo, sentencesEnd(this.held)), scan);
+    return this.shown('seam', ({ decidedTo }) => Math.max(decidedTo, sentencesEnd(this.held)));
   }
 
   /** Returns all held text. Later text is checked together with the end of the shown text. */
@@ -75,6 +80,19 @@ export class TextChannel {
   /** Drops the held text. */
   forget(): void {
     this.held = '';
+    this.scanned.push = this.scanned.seam = 0;
+  }
+
+  /** Scans the held text, unless it has hardly grown since the last scan for the same purpose. Returns the released text. */
+  private shown(purpose: 'push' | 'seam', endOf: (scan: LocalScan) => number): string {
+    const { length } = this.held;
+    const last = this.scanned[purpose];
+    const isDue = last <= HELD_OFTEN_SCANNED_MAX || length >= last * (1 + HELD_GROWTH_MIN) || length > HELD_CHARACTERS_MAX;
+    if (length === 0 || !isDue) return '';
+    const scan = this.scan();
+    const shown = this.release(endOf(scan), scan);
+    this.scanned[purpose] = this.held.length;
+    return shown;
   }
 
   private scan(): LocalScan {
@@ -96,6 +114,8 @@ export class TextChannel {
     this.isAmidMatch = own.some((span) => span.action === 'redact' && span.open && span.end === end);
     this.before = tailOf(this.before + this.held.slice(0, end), this.contextCharacters);
     this.held = this.held.slice(end);
+    this.scanned.push = Math.max(0, this.scanned.push - end);
+    this.scanned.seam = Math.max(0, this.scanned.seam - end);
     return shown;
   }
 
