@@ -108,6 +108,7 @@ export class CodeGuardrails extends Guardrails {
     return {
       verdict: has('block') ? 'block' : has('redact') ? 'redact' : 'pass',
       text: maskSpans(text, spans),
+      spans,
       decisions: all,
       usage: { promptTokens: 0, completionTokens: 0 },
     };

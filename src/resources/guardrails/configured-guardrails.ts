@@ -224,10 +224,7 @@ const notEvaluated = (control: GuardrailControl, action: GuardrailAction): Guard
 /** Combines the findings: the verdict is the strictest outcome of all controls. */
 function outcomeOf({ failOpen }: GuardrailPolicy, text: string, findings: readonly Findings[]): GuardrailScan {
   const decisions = findings.flatMap((each) => each.decisions);
-  const masked = maskSpans(
-    text,
-    findings.flatMap(({ spans = [] }) => spans),
-  );
+  const spans = findings.flatMap((each) => each.spans ?? []);
   const isBlocked = decisions.some(({ outcome, action }) =>
     outcome === 'triggered' ? action === 'block' : !failOpen && action !== 'flag',
   );
@@ -239,5 +236,5 @@ function outcomeOf({ failOpen }: GuardrailPolicy, text: string, findings: readon
     }),
     NO_USAGE,
   );
-  return { verdict: isBlocked ? 'block' : isMasked ? 'redact' : 'pass', text: masked, decisions, usage };
+  return { verdict: isBlocked ? 'block' : isMasked ? 'redact' : 'pass', text: maskSpans(text, spans), spans, decisions, usage };
 }

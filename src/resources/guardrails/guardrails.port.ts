@@ -24,6 +24,8 @@ export type GuardrailScan = Readonly<{
   verdict: 'pass' | 'redact' | 'block';
   /** The text with the matches of `redact` controls masked. It must not be used if the verdict is `block`. */
   text: string;
+  /** The matches of the span checks. */
+  spans: readonly GuardrailSpan[];
   decisions: readonly GuardrailDecision[];
   /** The tokens that judges used. */
   usage: Readonly<{ promptTokens: number; completionTokens: number }>;

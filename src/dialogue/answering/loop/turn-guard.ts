@@ -212,9 +212,8 @@ export class TurnGuard {
     const { local, remote } = this.needs(stage);
     const texts = new JsonTexts(value);
     if (!(local || remote) || texts.text === '') return { verdict: 'pass', value, decisions: [] };
-    const { verdict, decisions } = await this.scan(stage, texts.text, {}, ['local', 'remote']);
-    if (verdict !== 'redact') return { verdict, value, decisions };
-    return { verdict, value: texts.masked(this.guardrails.localScan(this.policy, stage, texts.text).spans) as T, decisions };
+    const { verdict, spans, decisions } = await this.scan(stage, texts.text, {}, ['local', 'remote']);
+    return { verdict, value: verdict === 'redact' ? (texts.masked(spans) as T) : value, decisions };
   }
 
   private report(said: ToolReport): ToolReport {
