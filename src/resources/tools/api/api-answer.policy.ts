@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import type { OutgoingResponse } from '../../../platform/outgoing/outgoing-http.port.js';
 import { isJson, isText, textOf } from '../../../platform/outgoing/response-text.policy.js';
 import type { Secrets } from './api-secrets.policy.js';
@@ -28,7 +29,8 @@ function dataOf(response: OutgoingResponse, secrets: Secrets): unknown {
   const text = withoutSecrets(textOf(response), secrets);
   if (response.truncated || (!isJson(response) && !/^\s*[[{]/.test(text))) return text;
   try {
-    return JSON.parse(text) as unknown;
+    // Beyond the limits the text is passed on, because the structure would take much longer to handle.
+    return parseBoundedJson(text, 'The answer');
   } catch {
     return text;
   }

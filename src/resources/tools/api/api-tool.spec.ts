@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { answerJson, LocalServer } from '../../../../test/support/local-server.js';
 import { callTool, configuredTool, usedTool } from '../../../../test/support/used-tool.js';
+import { JSON_ENTRIES_MAX } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { GuardedHttp } from '../../../platform/outgoing/guarded-http.js';
 import { ToolFailed } from '../toolbox/tool-kind.port.js';
@@ -200,6 +201,14 @@ describe('the result of a call', () => {
     expect(await call(action('/'))).toMatchObject({ data: 'Not text: 3 bytes of type image/png.' });
     server.answer = (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"half":');
     expect(await call(action('/'))).toMatchObject({ data: '{"half":' });
+  });
+
+  it('holds JSON of more entries than are parsed as text', async () => {
+    const entries = (count: number) => Array.from({ length: count }, () => ({}));
+    server.answer = (_request, response) => answerJson(response, entries(JSON_ENTRIES_MAX));
+    expect(await call(action('/'))).toMatchObject({ data: entries(JSON_ENTRIES_MAX) });
+    server.answer = (_request, response) => answerJson(response, entries(JSON_ENTRIES_MAX + 1));
+    expect(await call(action('/'))).toMatchObject({ data: JSON.stringify(entries(JSON_ENTRIES_MAX + 1)) });
   });
 
   it.each([404, 422, 500])('for status %d is an error with the data that the server sent', async (status) => {

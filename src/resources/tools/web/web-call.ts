@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import {
   AddressRefused,
   OutgoingFailed,
@@ -50,10 +51,10 @@ export async function askForJson(http: OutgoingHttp, asked: Asked): Promise<Json
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The JSON object in a response; undefined if the response holds none. */
+/** The JSON object in a response; undefined if the response holds none within the limits of JSON. */
 export function parsed(response: OutgoingResponse): Json | undefined {
   try {
-    const value: unknown = JSON.parse(textOf(response));
+    const value = parseBoundedJson(textOf(response), 'The answer');
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { answerJson, LocalServer } from '../../../../test/support/local-server.js';
 import { callTool, configuredTool } from '../../../../test/support/used-tool.js';
+import { JSON_ENTRIES_MAX } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { GuardedHttp } from '../../../platform/outgoing/guarded-http.js';
 import { ToolFailed, type ToolKind } from '../toolbox/tool-kind.port.js';
@@ -325,6 +326,8 @@ describe('cryptoprice', () => {
     json({ Response: 'Error', Message: 'no such coin' });
     await expect(price({ symbol: 'x', currency: 'y' })).rejects.toThrow('There is no price of X in Y.');
     html('<html>');
+    await expect(price({ symbol: 'x', currency: 'y' })).rejects.toThrow('CryptoCompare gave an answer that cannot be read.');
+    json({ Y: 1, others: Array(JSON_ENTRIES_MAX).fill(0) });
     await expect(price({ symbol: 'x', currency: 'y' })).rejects.toThrow('CryptoCompare gave an answer that cannot be read.');
   });
 });
