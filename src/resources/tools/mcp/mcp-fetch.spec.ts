@@ -50,6 +50,15 @@ describe('the response of a server', () => {
     expect(await answered(keepAlive + result, 10, 'text/event-stream')).toBe(keepAlive.replaceAll('data: 1\n', '') + result);
   });
 
+  it('is read in turns with other work', async () => {
+    let turns = 0;
+    const count = (): void => void (turns++, (next = setImmediate(count)));
+    let next = setImmediate(count);
+    await answered('data: 1\n\n'.repeat(10), 9, 'text/event-stream');
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(9);
+  });
+
   const wrong = JSON.stringify({ id: 1, result: { content: Array.from({ length: MCP_ITEMS_MAX + 1 }, () => ({})) } });
   it.each([
     ['application/json; charset=utf-8', 200, wrong],

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AnswerMeter } from './answer-meter.js';
 import { currentScope } from './call-scope.js';
 import { AnswerTooLarge, ConnectionLost } from './mcp-failures.js';
@@ -31,9 +32,11 @@ type Transform = TransformStream<Uint8Array, Uint8Array>;
 function bounded(): Transform {
   let bytes = 0;
   return new TransformStream({
-    transform(piece, out) {
+    async transform(piece, out) {
       bytes += piece.byteLength;
       if (bytes > MCP_ANSWER_BYTES_MAX) throw new AnswerTooLarge(`More than ${MCP_ANSWER_BYTES_MAX} bytes came.`);
+      // Streams wait only for promises, so a fast response would be handled without a pause.
+      await nextTurn();
       out.enqueue(piece);
     },
   });
