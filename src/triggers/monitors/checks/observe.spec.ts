@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { CONTENT_CHARACTERS_MAX, contentOfJson, contentOfText, gistOf, numberIn, valueAt } from '../monitor/content.policy.js';
+import fc from 'fast-check';
+import { JSON_ENTRIES_MAX } from '../../../kernel/bounded-json.js';
+import {
+  canonical,
+  CONTENT_CHARACTERS_MAX,
+  contentOfJson,
+  contentOfText,
+  gistOf,
+  numberIn,
+  valueAt,
+} from '../monitor/content.policy.js';
 import type { MonitorCheck, Seen } from '../monitor/monitor.events.js';
 import { ITEMS_MAX, observe } from './observe.js';
 import { Patterns } from '../patterns/patterns.port.js';
@@ -38,6 +48,20 @@ describe('a check', () => {
     const lines = Array.from({ length: ITEMS_MAX + 50 }, (_, index) => `line ${index}`).join('\n');
     const { seen } = await observe({ type: 'new_items', ...path }, contentOfText(lines), undefined, new PlainPatterns());
     expect([seen.items.length, seen.gist]).toEqual([ITEMS_MAX, '550 items, of which only the first 500 are watched']);
+  });
+
+  it('reads no more of a list than the items that it watches', async () => {
+    let read = 0;
+    const item = { get id() { return ++read; } }; // oxfmt-ignore
+    const content = { text: '', json: Array.from({ length: 100_000 }, () => item) };
+    const { seen } = await observe(
+      { type: 'new_items', itemsPath: null, idField: 'id' },
+      content,
+      undefined,
+      new PlainPatterns(),
+    );
+    expect(seen.gist).toBe('100000 items, of which only the first 500 are watched');
+    expect(read).toBeLessThanOrEqual(3 * ITEMS_MAX);
   });
 
   it('for a pattern fires for a new match, or when there is no match any more', async () => {
@@ -80,6 +104,28 @@ describe('a check', () => {
 describe('the content of a source', () => {
   it('is truncated at its maximum length', () =>
     expect(contentOfText('x'.repeat(CONTENT_CHARACTERS_MAX + 1)).text).toHaveLength(CONTENT_CHARACTERS_MAX));
+  it('is written only to its maximum length', () => {
+    let read = 0;
+    const field = { get id() { return ++read; } }; // oxfmt-ignore
+    expect(contentOfJson(Array.from({ length: CONTENT_CHARACTERS_MAX }, () => field)).text).toHaveLength(CONTENT_CHARACTERS_MAX);
+    expect(read).toBeLessThan(CONTENT_CHARACTERS_MAX / 2);
+  });
+  it('is only a text if it holds more entries than are parsed', () => {
+    expect(contentOfText(JSON.stringify(Array(JSON_ENTRIES_MAX).fill(0))).json).toHaveLength(JSON_ENTRIES_MAX);
+    expect(contentOfText(JSON.stringify(Array(JSON_ENTRIES_MAX + 1).fill(0))).json).toBeUndefined();
+  });
+  it('is JSON with sorted keys', () =>
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(40), (value, max) => {
+        const whole = JSON.stringify(value, (_, each: unknown) =>
+          typeof each === 'object' && each !== null && !Array.isArray(each)
+            ? Object.fromEntries(Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)))
+            : each,
+        );
+        expect(canonical(value)).toBe(whole);
+        expect(canonical(value, max).slice(0, max)).toBe(whole.slice(0, max));
+      }),
+    ));
   it('has values at paths, but no inherited properties', () => {
     expect(valueAt({ a: [{ b: 1 }] }, 'a[0].b')).toBe(1);
     expect(valueAt({ a: 1 }, 'constructor.name')).toBeUndefined();

@@ -1,4 +1,14 @@
-import { canonical, type Content, gistOf, hashOf, itemHash, numberIn, Unfit, valueAt } from '../monitor/content.policy.js';
+import {
+  canonical,
+  type Content,
+  CONTENT_CHARACTERS_MAX,
+  gistOf,
+  hashOf,
+  itemHash,
+  numberIn,
+  Unfit,
+  valueAt,
+} from '../monitor/content.policy.js';
 import type { MonitorCheck, Seen, ThresholdOperator } from '../monitor/monitor.events.js';
 import { type Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
 
@@ -49,11 +59,11 @@ function changed(content: Content, before: Seen | undefined): Observation {
 type Item = Readonly<{ id: string; text: string }>;
 
 function newItems({ itemsPath, idField }: Of<'new_items'>, content: Content, before: Seen | undefined): Observation {
-  const all = itemsIn(content, itemsPath, idField);
-  const { fresh, remembered } = freshAmong(all.slice(0, ITEMS_MAX), before);
+  const { items, count } = itemsIn(content, itemsPath, idField);
+  const { fresh, remembered } = freshAmong(items, before);
   // Later items are never new, which the owner has to know.
-  const unwatched = all.length > ITEMS_MAX ? `, of which only the first ${ITEMS_MAX} are watched` : '';
-  const seen = { hash: hashOf(content.text), items: remembered, holds: false, gist: `${all.length} items${unwatched}` };
+  const unwatched = count > ITEMS_MAX ? `, of which only the first ${ITEMS_MAX} are watched` : '';
+  const seen = { hash: hashOf(content.text), items: remembered, holds: false, gist: `${count} items${unwatched}` };
   return { seen, fires: before !== undefined && fresh.length > 0, report: listed('New items', fresh) };
 }
 
@@ -75,22 +85,23 @@ const listed = (what: string, items: readonly Item[]): string => {
 /** The fields that identify an item if the check names none; the first one that the item has is used. */
 const ID_FIELDS = ['id', 'key', 'guid', 'url', 'link', 'name', 'title'];
 
-function itemsIn({ text, json }: Content, itemsPath: string | null, idField: string | null): readonly Item[] {
+/** The watched items, and the number of all. */
+function itemsIn({ text, json }: Content, itemsPath: string | null, idField: string | null) {
   const list = itemsPath === null ? json : valueAt(json, itemsPath);
-  if (Array.isArray(list)) return list.map((item: unknown) => ({ id: idIn(item, idField), text: textOf(item) }));
+  if (Array.isArray(list)) return { items: list.slice(0, ITEMS_MAX).map((item) => itemOf(item, idField)), count: list.length };
   if (itemsPath !== null || json !== undefined) throw new Unfit('There is no list where the check looks for one.');
   const lines = text.split('\n').map((line) => line.trim());
-  return lines.filter((line) => line !== '').map((line) => ({ id: line, text: line }));
+  const items = lines.filter((line) => line !== '');
+  return { items: items.slice(0, ITEMS_MAX).map((line) => ({ id: line, text: line })), count: items.length };
 }
 
-function idIn(item: unknown, idField: string | null): string {
+function itemOf(item: unknown, idField: string | null): Item {
   const fields = idField === null ? ID_FIELDS : [idField];
   const id = fields.map((field) => valueAt(item, field)).find((value) => typeof value === 'string' || typeof value === 'number');
   if (id === undefined && idField !== null) throw new Unfit(`An item has no \`${idField}\`.`);
-  return id === undefined ? canonical(item) : String(id);
+  const whole = canonical(item, CONTENT_CHARACTERS_MAX);
+  return { id: id === undefined ? whole : String(id), text: typeof item === 'string' ? item : whole };
 }
-
-const textOf = (item: unknown): string => (typeof item === 'string' ? item : canonical(item));
 
 async function regex(check: Of<'regex'>, content: Content, before: Seen | undefined, patterns: Patterns): Promise<Observation> {
   const found = await patterns.matches(check.pattern, content.text, ITEMS_MAX).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 
 /** The content of a source at one check. */
 export type Content = Readonly<{
@@ -16,13 +17,39 @@ export class Unfit extends Error {
 
 export const CONTENT_CHARACTERS_MAX = 256 * 1024;
 
-/** JSON with sorted keys, because the order in which a server writes keys has no meaning. */
-export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) =>
-    typeof each === 'object' && each !== null && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : each,
-  );
+/**
+ * JSON with sorted keys, because the order in which a server writes keys has no meaning. Only its first characters are written if
+ * there are more than `charactersMax`, with up to one value more.
+ */
+export function canonical(value: unknown, charactersMax = Infinity): string {
+  let text = '';
+  const isFull = () => text.length >= charactersMax;
+  const write = (each: unknown): void => {
+    if (typeof each !== 'object' || each === null || each instanceof Date) text += JSON.stringify(each) ?? 'null';
+    else if (Array.isArray(each)) {
+      text += '[';
+      for (let at = 0; at < each.length && !isFull(); at++) {
+        if (at > 0) text += ',';
+        write(each[at]);
+      }
+      text += ']';
+    } else writeFields(each as Readonly<Record<string, unknown>>);
+  };
+  const writeFields = (fields: Readonly<Record<string, unknown>>): void => {
+    let separator = '{';
+    // An object moves names that are numbers to the front, in their order.
+    const names = Object.fromEntries(Object.keys(fields).sort().map((name) => [name, true])); // oxfmt-ignore
+    for (const name of Object.keys(names)) {
+      if (isFull()) break;
+      if (fields[name] === undefined) continue;
+      text += `${separator}${JSON.stringify(name)}:`;
+      separator = ',';
+      write(fields[name]);
+    }
+    text += separator === '{' ? '{}' : '}';
+  };
+  write(value);
+  return text;
 }
 
 export const contentOfText = (text: string): Content => {
@@ -32,11 +59,14 @@ export const contentOfText = (text: string): Content => {
 };
 
 export const contentOfJson = (json: unknown): Content =>
-  typeof json === 'string' ? contentOfText(json) : { text: canonical(json).slice(0, CONTENT_CHARACTERS_MAX), json };
+  typeof json === 'string'
+    ? contentOfText(json)
+    : { text: canonical(json, CONTENT_CHARACTERS_MAX).slice(0, CONTENT_CHARACTERS_MAX), json };
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    // Beyond the limits the content is only a text.
+    return parseBoundedJson(text, 'The content');
   } catch {
     return undefined;
   }
