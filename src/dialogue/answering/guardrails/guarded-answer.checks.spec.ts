@@ -190,6 +190,21 @@ describe('the checks of single texts, in an answer split into any tokens', () =>
     );
   });
 
+  it('show no line of a private key and no part of a token with other deltas between its lines, or anywhere in it', async () => {
+    const others = fc.constantFrom(CALL, { type: 'thought', text: 'Hm. ' } as const, { type: 'checkpoint' } as const);
+    const splitSecrets = fc.constantFrom(...SECRETS.filter((secret) => secret.length > 256));
+    await fc.assert(
+      fc.asyncProperty(splitSecrets, fc.option(lengths), others, async (secret, sizes, other) => {
+        const beginning = /^-.*-\n|^eyJ\w+\./.exec(secret)![0];
+        const rest = secret.slice(beginning.length);
+        const tokens = sizes ? tokensOf(rest, sizes) : rest.split(/(?<=[\n.])/);
+        const deltas = ['The key:\n', beginning, ...tokens, ' It ends.'].flatMap((token) => [said(token), other]);
+        expect((await guarded(deltas, REDACTING)).answer).toBe('The key:\n[REDACTED] It ends.');
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it('let no secret through around a pause', async () => {
     await fc.assert(
       fc.asyncProperty(texts, fc.nat(600), async (parts, place) => {

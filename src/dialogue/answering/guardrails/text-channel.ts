@@ -14,6 +14,12 @@ export const HELD_OFTEN_SCANNED_MAX = 1_024;
 /** Longer held text is scanned again when it has grown by this share, so that all its scans together take linear time. */
 export const HELD_GROWTH_MIN = 1 / 8;
 
+/**
+ * Minimum number of characters that the checks still see of the beginning of a match that was shown masked and continues. Links
+ * depend on the whole host name, which has at most 253.
+ */
+export const MATCH_BEGINNING_MIN = 512;
+
 /** The end of a sentence. Text up to it may be shown before another delta. Numbers and addresses do not end like this. */
 const SENTENCE_END = /\n|(?<=[\p{L}\p{Pe}\p{Pf}"'])[.!?…:;](?=\s|$)/gu;
 
@@ -102,8 +108,8 @@ export class TextChannel {
   }
 
   private release(to: number, { spans, decisions }: LocalScan): string {
-    if (to === 0) return '';
     const end = to === this.held.length ? to : unbroken(to, spans);
+    if (end === 0) return '';
     const own = spans
       .filter(({ start }) => start < end)
       .map((span) => ({ ...span, end: Math.min(span.end, end), open: span.open || span.end > end }));
@@ -111,12 +117,28 @@ export class TextChannel {
     // The mask of a match that continues was already shown.
     const masks = own.map((span) => (this.isAmidMatch && span.start === 0 ? { ...span, mask: '' } : span));
     const shown = maskSpans(this.held.slice(0, end), masks);
-    this.isAmidMatch = own.some((span) => span.action === 'redact' && span.open && span.end === end);
-    this.before = tailOf(this.before + this.held.slice(0, end), this.contextCharacters);
+    const continued = own.find((span) => span.action === 'redact' && span.open && span.end === end);
+    this.isAmidMatch = continued !== undefined;
+    this.before = this.context(end, continued);
     this.held = this.held.slice(end);
     this.scanned.push = Math.max(0, this.scanned.push - end);
     this.scanned.seam = Math.max(0, this.scanned.seam - end);
     return shown;
+  }
+
+  /**
+   * The end of the text that is shown with the first `end` characters of the held text. Contains the beginning of the match that
+   * continues there, because the checks recognise its rest only by that. The middle of a long match is left out.
+   */
+  private context(end: number, continued: GuardrailSpan | undefined): string {
+    const text = this.before + this.held.slice(0, end);
+    const tail = tailOf(text, this.contextCharacters);
+    if (!continued) return tail;
+    // A match that is listed from offset 0 may begin anywhere in the text before.
+    const start = continued.start === 0 ? 0 : this.before.length + continued.start;
+    const match = text.slice(Math.min(start, text.length - tail.length));
+    const beginningMax = 2 * Math.max(this.contextCharacters, MATCH_BEGINNING_MIN);
+    return match.length <= beginningMax + tail.length ? match : match.slice(0, beginningMax) + tail;
   }
 
   private count(spans: readonly GuardrailSpan[], decisions: readonly GuardrailDecision[]): void {
