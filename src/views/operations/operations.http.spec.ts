@@ -74,11 +74,10 @@ describe('the operations routes', () => {
   it('are in the API reference with all statuses of readiness', () => {
     const { paths } = SwaggerModule.createDocument(app, new DocumentBuilder().build());
     const { responses } = paths['/api/ready']!.get! as unknown as { responses: Record<string, Documented> };
-    for (const status of ['200', '503']) {
-      const { schema } = responses[status]!.content['application/json'];
-      expect(schema.properties.status.enum).toEqual(['ready', 'degraded', 'not_ready']);
-      expect(schema.required).toEqual(['status', 'reasons', 'dependencies', 'projections', 'reactions']);
-    }
+    const [ready, notReady] = ['200', '503'].map((status) => responses[status]!.content['application/json'].schema);
+    expect(ready!.properties.status.enum).toEqual(['ready', 'degraded', 'not_ready']);
+    expect(ready!.required).toEqual(['status', 'reasons', 'dependencies', 'projections', 'reactions']);
+    expect(notReady).toEqual({ anyOf: [ready, { $ref: '#/components/schemas/Refusal' }] });
   });
 
   it('measure requests by route, and followers', async () => {
