@@ -3,6 +3,7 @@ import { type CallToolResult, fromJsonSchema, McpServer, type ServerContext } fr
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Timing } from '../../kernel/timing.js';
+import { withSignals } from '../../kernel/with-signals.js';
 import { failureOf } from '../../platform/http/errors.js';
 import { SseStreams } from '../../platform/http/sse.js';
 import { VERSION } from '../../kernel/version.js';
@@ -95,8 +96,9 @@ export class AgentTools {
     const release = this.streams.reserve(this.options.streamsMax);
     if (!release) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     try {
-      const signal = AbortSignal.any([mcpReq.signal, closing]);
-      const answer = await this.answers.ask(asked, caller, signal, this.progress(mcpReq));
+      const answer = await withSignals([mcpReq.signal, closing], (signal) =>
+        this.answers.ask(asked, caller, signal, this.progress(mcpReq)),
+      );
       const more = JSON.stringify({ conversation_id: answer.conversation_id });
       return {
         content: [

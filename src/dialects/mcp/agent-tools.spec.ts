@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { type CallToolResult, Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import type { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { tracesIn } from '../../../test/support/traces.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { SseStreams } from '../../platform/http/sse.js';
 import type { Identity } from '../../resources/identity/identity.js';
@@ -15,6 +16,7 @@ const streams = new SseStreams({ keepaliveMs: 15_000, stallMs: 30_000, bufferedB
 /** The pending questions. Each waits until the test answers it or lets it fail. */
 let asked: Readonly<{ question: string; answer: () => void; fail: () => void }>[];
 let client: Client;
+let closing: AbortSignal;
 beforeEach(async () => {
   asked = [];
   const answers = {
@@ -33,7 +35,8 @@ beforeEach(async () => {
     new McpOptions(STREAMS_MAX, 15_000, true),
   );
   const identity = { requestId: 'r', agentKey: async () => ({ kind: 'agent-key', agentId: 'a', ownerId: 'ann' }) };
-  const server = await tools.serverFor(identity as unknown as Identity, new AbortController().signal);
+  closing = new AbortController().signal;
+  const server = await tools.serverFor(identity as unknown as Identity, closing);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   client = new Client({ name: 'spec', version: '1' });
   await Promise.all([server.connect(ours), client.connect(theirs)]);
@@ -60,6 +63,7 @@ it('ask refuses a question above the limit of streams until another question has
   for (const { answer } of asked) answer();
   expect([textOf(await fourth), textOf(await sixth)]).toEqual(['To 4', 'To 6']);
   expect(streams.size).toBe(0);
+  expect(tracesIn(closing)).toBe(0);
 });
 
 it('ask shares the limit with the open streams of the process', async () => {

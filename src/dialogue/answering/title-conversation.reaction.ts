@@ -11,6 +11,7 @@ import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Commands } from '../../kernel/commands.js';
 import { Timing } from '../../kernel/timing.js';
+import { withSignals } from '../../kernel/with-signals.js';
 import { withoutTrailing } from '../../kernel/trailing.js';
 import { LanguageModels, ModelFailed, type ModelRequest } from '../../resources/models/model/language-model.port.js';
 import { AnsweringOptions } from './loop/answering-options.js';
@@ -100,10 +101,11 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     const request = { ...model, messages, question: INSTRUCTION, documents: [], maxTokens: TITLE_TOKENS_MAX };
     let title = '';
     try {
-      const patience = AbortSignal.any([signal, this.timing.deadline(TITLE_TIMEOUT_MS)]);
-      for await (const chunk of this.models.stream(request, patience)) {
-        if (chunk.type === 'text') title += chunk.text;
-      }
+      await withSignals([signal, this.timing.deadline(TITLE_TIMEOUT_MS)], async (patience) => {
+        for await (const chunk of this.models.stream(request, patience)) {
+          if (chunk.type === 'text') title += chunk.text;
+        }
+      });
     } catch (error) {
       // Without a title the conversation keeps the name of its question, so a failed model is not asked again.
       if (!(error instanceof ModelFailed)) throw error;

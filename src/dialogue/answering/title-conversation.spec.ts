@@ -3,6 +3,7 @@ import { commandsOver } from '../../../test/support/commands-over.js';
 import { codePolicy, CodeGuardrails } from '../../../test/support/guardrails.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { ScriptedModels, text } from '../../../test/support/tool-turns.js';
+import { tracesIn } from '../../../test/support/traces.js';
 import { answeringOptions, askedTurn, cause, eventsOf } from '../../../test/support/turns.js';
 import { EntitleConversationHandler } from '../conversation/conversation.commands.js';
 import { conversation, remove } from '../conversation/conversation.decider.js';
@@ -14,6 +15,9 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import type { GuardrailPolicy } from '../../resources/guardrails/guardrail.policy.js';
 import { TitleConversation } from './title-conversation.reaction.js';
+
+/** The signal of the process that runs the reaction. */
+const { signal } = new AbortController();
 
 /** The name that the reaction gives a conversation whose first turn has this policy, if a model answers with this title. */
 async function named(guardrails: GuardrailPolicy | undefined, title: string, isDeleted = false): Promise<string | undefined> {
@@ -34,10 +38,7 @@ async function named(guardrails: GuardrailPolicy | undefined, title: string, isD
   const commands = commandsOver(new EntitleConversationHandler(streams));
   const reaction = new TitleConversation(streams, commands, models, systemTiming, answeringOptions, guard);
   const event = { ...answered.events[0]!, id: 'e', at: new Date(), cause, stream, revision: 2, position: 3n };
-  await reaction.on.TurnAnswered!(
-    event as unknown as Recorded<Extract<ConversationEvent, { type: 'TurnAnswered' }>>,
-    new AbortController().signal,
-  );
+  await reaction.on.TurnAnswered!(event as unknown as Recorded<Extract<ConversationEvent, { type: 'TurnAnswered' }>>, signal);
   const last = (await eventsOf(store, stream)).at(-1)!;
   return last.type === 'ConversationRenamed' ? (JSON.parse(last.data) as { name: string }).name : undefined;
 }
@@ -47,6 +48,7 @@ it('a title of a model is checked like its answers', async () => {
   expect(await named(codePolicy({ output: 'redact' }), 'On CODE-1234')).toBe('On [CODE]');
   expect(await named(codePolicy({ output: 'block' }), 'On CODE-1234')).toBeUndefined();
   expect(await named(codePolicy({ output: 'block' }), 'On codes')).toBe('On codes');
+  expect(tracesIn(signal)).toBe(0);
 });
 
 it('no model reads a conversation that was deleted before the reaction titles it', async () => {

@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { LocalServer, redirect } from '../../../test/support/local-server.js';
+import { tracesIn } from '../../../test/support/traces.js';
 import { AddressRefused, OutgoingFailed } from './outgoing-http.port.js';
 import { FETCHED_BYTES_MAX } from './guarded-fetch.js';
 import { GuardedHttp, RESPONSE_BYTES_MAX } from './guarded-http.js';
@@ -45,6 +46,15 @@ describe('a request', () => {
         headers: expect.objectContaining({ 'x-token': 'secret' }),
       }),
     ]);
+  });
+
+  it('leaves nothing in the signal of its caller, also when it fails', async () => {
+    const { signal } = new AbortController();
+    for (let request = 0; request < 10; request++) {
+      await get('/', { signal });
+      await get('/', { signal, method: 'TRACE' }).catch(() => undefined);
+    }
+    expect(tracesIn(signal)).toBe(0);
   });
 
   it('drops headers that control the connection', async () => {

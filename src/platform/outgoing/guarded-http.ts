@@ -1,4 +1,5 @@
 import { type Agent, request as send } from 'undici';
+import { withSignals } from '../../kernel/with-signals.js';
 import {
   AddressRefused,
   OutgoingFailed,
@@ -58,10 +59,19 @@ export class GuardedHttp extends OutgoingHttp {
     });
   }
 
-  async request(url: string, request: OutgoingRequest): Promise<OutgoingResponse> {
+  request(url: string, request: OutgoingRequest): Promise<OutgoingResponse> {
+    const deadline = AbortSignal.timeout(request.timeoutMs ?? REQUEST_MS);
+    return withSignals([request.signal, deadline], (signal) => this.requestUntil(signal, deadline, url, request));
+  }
+
+  /** Sends the request and follows its redirects until the signal aborts. */
+  private async requestUntil(
+    signal: AbortSignal,
+    deadline: AbortSignal,
+    url: string,
+    request: OutgoingRequest,
+  ): Promise<OutgoingResponse> {
     const { timeoutMs = REQUEST_MS, responseBytesMax = RESPONSE_BYTES_MAX, signal: caller } = request;
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const signal = caller ? AbortSignal.any([caller, deadline]) : deadline;
     let hop = firstHop(url, request);
     for (let redirects = 0; ; redirects++) {
       try {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { filterOf } from '../../../projections/projection.js';
 import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
+import { withSignals } from '../../kernel/with-signals.js';
 import { type Leadership, LeadershipLost } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
@@ -57,10 +58,9 @@ export class ProjectionRunner {
   private async lead(signal: AbortSignal): Promise<void> {
     const lost = await this.dependencies.leadership.gain(writerOf(this.name), signal, () => this.recovered());
     if (!lost) return;
-    const until = AbortSignal.any([signal, lost]);
     this.leading = true;
     try {
-      await this.follow(await this.open(), until);
+      await withSignals([signal, lost], async (until) => this.follow(await this.open(), until));
     } finally {
       this.leading = false;
       this.dependencies.progress.handedOver(this.name);

@@ -4,6 +4,7 @@ import { decode } from '../../kernel/event-sourcing/codec.js';
 import { eventAt, type EventStore, LOG_START, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import type { Timing } from '../../kernel/timing.js';
+import { withSignals } from '../../kernel/with-signals.js';
 import { filterOf } from '../../../projections/projection.js';
 import { backOffMs } from '../supervision/back-off.js';
 import { logFailure } from '../supervision/failure-log.js';
@@ -80,7 +81,7 @@ export class ReactionRunner {
     if (!lost) return;
     const checkpoint = await this.table.takeOver(async () => (begins === 'now' ? store.head() : LOG_START));
     this.parkedStreams = new Set(await this.table.parkedStreams());
-    await this.follow(checkpoint, AbortSignal.any([signal, lost]));
+    await withSignals([signal, lost], (until) => this.follow(checkpoint, until));
     if (!signal.aborted)
       throw new LeadershipLost(`The connection that made this process the runner of the reaction ${name} was lost.`);
   }

@@ -8,6 +8,7 @@ import { KeyValue } from '../../../kernel/key-value.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
 import { Timing } from '../../../kernel/timing.js';
+import { withSignals } from '../../../kernel/with-signals.js';
 import type { SseStream } from '../../../platform/http/reader-stream.js';
 import type { DeviceCaller } from '../../identity/caller.js';
 import type { DeviceId } from '../device/device.events.js';
@@ -63,7 +64,7 @@ export class DeviceSessions {
     const { deviceId } = device;
     this.open.set(deviceId, (this.open.get(deviceId) ?? 0) + 1);
     const sessionId = this.ids.next();
-    const wake = new Wake(sse.signal);
+    const wake = new Wake();
     const unsubscribe = this.signals.subscribe(INVOCATION_REQUESTED, (payload) => {
       const [requested, invocationId] = payload.split(' ');
       if (requested === deviceId && isInvocationId(invocationId)) wake.up(invocationId);
@@ -105,17 +106,16 @@ export class DeviceSessions {
         spokeAt = now;
         await sse.comment('heartbeat');
       }
-      await this.timing.pause(Math.min(CHECKED_EVERY_MS, sessionIdleMs, keepaliveMs / 2), wake.next());
+      const waitMs = Math.min(CHECKED_EVERY_MS, sessionIdleMs, keepaliveMs / 2);
+      await withSignals([wake.next, sse.signal], (signal) => this.timing.pause(waitMs, signal));
     }
   }
 }
 
-/** Ends a pause when a command was requested or the reader has disconnected. */
+/** Ends a pause when a command was requested. */
 class Wake {
   private readonly invocations = new Set<InvocationId>();
   private woken = new AbortController();
-
-  constructor(private readonly gone: AbortSignal) {}
 
   up(invocationId: InvocationId): void {
     this.invocations.add(invocationId);
@@ -130,8 +130,9 @@ class Wake {
     return named;
   }
 
-  next(): AbortSignal {
-    return AbortSignal.any([this.woken.signal, this.gone]);
+  /** Aborts with the next command. */
+  get next(): AbortSignal {
+    return this.woken.signal;
   }
 }
 

@@ -4,6 +4,7 @@ import { commandsOver } from '../../../../test/support/commands-over.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { callContext, callTool, usedTool } from '../../../../test/support/tool-calls.js';
+import { tracesIn } from '../../../../test/support/traces.js';
 import { cause } from '../../../../test/support/turns.js';
 import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -61,7 +62,8 @@ it('a command is waited for while the event store is away, and runs once', async
 
   const used = usedTool(tool, { config: { device_id: deviceId } });
   const before = failNextReads(store, 3);
-  const calling = callTool(tool, 'run_command', { command: 'ls' }, { tool: used, context: callContext() });
+  const context = callContext();
+  const calling = callTool(tool, 'run_command', { command: 'ls' }, { tool: used, context });
   await eventually(() => requested.length > 0);
   expect(before.mock.calls.length).toBeGreaterThan(3);
   // The store is away while the device works.
@@ -75,4 +77,5 @@ it('a command is waited for while the event store is away, and runs once', async
 
   expect(await calling).toMatchObject({ exit_code: 0, stdout: 'done' });
   expect(new Set(requested).size).toBe(1);
+  expect(tracesIn(context.signal)).toBe(0);
 });

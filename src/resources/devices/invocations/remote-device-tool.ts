@@ -7,6 +7,7 @@ import { ANSWER_PATIENCE_MS, type Folded, Streams } from '../../../kernel/event-
 import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
 import { Timing } from '../../../kernel/timing.js';
+import { withSignals } from '../../../kernel/with-signals.js';
 import {
   type CallArguments,
   filledAction,
@@ -160,9 +161,8 @@ export class RemoteDeviceTool extends ToolKind {
         if (signal.aborted && known.state.status !== 'ended') throw new OutcomeUnknown('The device may still run the command.');
         if (known.state.status === 'ended') break;
         const isWaiting = known.state.status === 'requested';
-        await this.timing.pause(
-          CHECKED_EVERY_MS,
-          AbortSignal.any([changed.signal, signal, ...(isWaiting && stopped ? [stopped] : [])]),
+        await withSignals([changed.signal, signal, isWaiting ? stopped : undefined], (over) =>
+          this.timing.pause(CHECKED_EVERY_MS, over),
         );
         if (changed.signal.aborted) changed = new AbortController();
         const before = known;

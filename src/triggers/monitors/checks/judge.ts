@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Timing } from '../../../kernel/timing.js';
+import { withSignals } from '../../../kernel/with-signals.js';
 import { RunQuota } from '../../../work/limits/run-quota.port.js';
 import { LanguageModels, ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { MonitorChecked } from '../monitor/monitor.events.js';
@@ -72,14 +73,15 @@ export class Judge {
       { role: 'user', content: question },
     ] as const;
     const request = { modelId, messages, question, documents: [], responseSchema: SCHEMA, maxTokens: JUDGE_TOKENS_MAX };
-    const patience = AbortSignal.any([signal, this.timing.deadline(JUDGE_MS_MAX)]);
     let answer = '';
     let usage: Verdict['usage'] = null;
     try {
-      for await (const chunk of this.models.stream(request, patience)) {
-        if (chunk.type === 'text' && answer.length < ANSWER_CHARACTERS_MAX) answer += chunk.text;
-        if (chunk.type === 'usage') usage = { promptTokens: chunk.promptTokens, completionTokens: chunk.completionTokens };
-      }
+      await withSignals([signal, this.timing.deadline(JUDGE_MS_MAX)], async (patience) => {
+        for await (const chunk of this.models.stream(request, patience)) {
+          if (chunk.type === 'text' && answer.length < ANSWER_CHARACTERS_MAX) answer += chunk.text;
+          if (chunk.type === 'usage') usage = { promptTokens: chunk.promptTokens, completionTokens: chunk.completionTokens };
+        }
+      });
     } catch (error) {
       if (!(error instanceof ModelFailed)) throw error;
       return { refusedBy: 'model', error: `The condition could not be judged: ${error.message}`, usage };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Given, InputChecks } from '../../../dialogue/answering/guardrails/input-checks.port.js';
+import { tracesIn } from '../../../../test/support/traces.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import type { WebPages } from '../../../resources/tools/web/web-pages.port.js';
 import { PageFailed } from '../../../resources/tools/web/web-pages.port.js';
@@ -39,4 +40,14 @@ describe('the content of a watched source', () => {
     await expect(looking(failing, false)).rejects.toMatchObject({ outcome: 'unreachable', message: 'No *** page.' });
     await expect(looking(failing, true)).rejects.toMatchObject({ message: '[Withheld by a content policy.]' });
   });
+});
+
+it('checks leave nothing in the signal of the process', async () => {
+  const read = () => Promise.resolve({ text: 'Nothing new.' });
+  const failing = () => Promise.reject(new PageFailed('No page.', true));
+  for (let check = 0; check < 10; check++) {
+    await looking(read, false);
+    await looking(failing, false).catch(() => undefined);
+  }
+  expect(tracesIn(context.signal)).toBe(0);
 });

@@ -4,6 +4,7 @@ import { InputChecks } from '../../../dialogue/answering/guardrails/input-checks
 import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Timing } from '../../../kernel/timing.js';
+import { withSignals } from '../../../kernel/with-signals.js';
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import { Toolbox } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { PageFailed, WebPages } from '../../../resources/tools/web/web-pages.port.js';
@@ -58,7 +59,8 @@ export class WatchedSources {
   async fetch(source: MonitorSource, context: CheckContext): Promise<Content> {
     const patience = this.timing.deadline(CHECK_MS_MAX);
     try {
-      return await this.checked(await this.contentOf(source, context, AbortSignal.any([context.signal, patience])), context);
+      const content = await withSignals([context.signal, patience], (signal) => this.contentOf(source, context, signal));
+      return await this.checked(content, context);
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof CheckFailed) throw await this.checkedFailure(error, context);
