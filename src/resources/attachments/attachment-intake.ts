@@ -8,6 +8,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import type { ReceivedUpload, StagedFile } from '../../platform/blobs/upload-staging.port.js';
 import { AttachmentReader } from '../documents/attachment-reader.port.js';
 import { StoreAttachment } from './attachment.commands.js';
+import type { AttachmentStored } from './attachment.events.js';
 
 type AcceptedFile = Readonly<{ place: number; filename: string; attachmentId: string; taskId: string }>;
 export type RefusedFile = Readonly<{ place: number; filename: string; code: string; reason: string }>;
@@ -40,25 +41,35 @@ export class AttachmentIntake {
     refused.sort((one, other) => one.place - other.place);
     if (types.size === 0) throw allRefused(refused);
     const token = tokenOf(caller);
-    const accepted: AcceptedFile[] = [];
-    let position: bigint | undefined;
+    const kept: Readonly<{ place: number; stored: AttachmentStored['data'] }>[] = [];
     for (const [file, mimeType] of types) {
-      const { place, filename } = file;
-      const ids = { attachmentId: newId(), taskId: newId() };
       const stored = {
-        ...ids,
+        attachmentId: newId(),
+        taskId: newId(),
         ownerId: ownerOf(caller),
         ...(token && { accessTokenId: token.id }),
-        filename,
+        filename: file.filename,
         mimeType,
         blob: await this.blobs.put(file.open()),
       };
-      ({ position } = await this.commands.execute(new StoreAttachment(stored, caller.cause)));
-      accepted.push({ place, filename, ...ids });
+      kept.push({ place: file.place, stored });
     }
-    return { accepted, refused, position };
+    // All at once and last, because a client learns the ids from the answer, and events that precede it have no meaning for it.
+    const outcomes = await Promise.all(
+      kept.map(({ stored }) => this.commands.execute(new StoreAttachment(stored, caller.cause))),
+    );
+    const accepted = kept.map(({ place, stored: { filename, attachmentId, taskId } }) => ({
+      place,
+      filename,
+      attachmentId,
+      taskId,
+    }));
+    return { accepted, refused, position: newest(outcomes.map(({ position }) => position)) };
   }
 }
+
+const newest = (positions: readonly (bigint | undefined)[]): bigint | undefined =>
+  positions.reduce((one, other) => (one === undefined || (other !== undefined && other > one) ? other : one));
 
 function asRefusal(error: unknown): Rejection {
   if (error instanceof Rejection) return error;
