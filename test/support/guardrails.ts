@@ -36,6 +36,7 @@ export class NoGuardrails extends Guardrails {
   override scan = (): Promise<GuardrailScan> => unused();
   override localScan = (): LocalScan => unused();
   override lookBack = (): number => unused();
+  override beginningOf = (): string | undefined => unused();
 }
 
 export const noGuards = (commands: Commands): AnswerGuards => new AnswerGuards(new NoGuardrails(), commands);
@@ -52,6 +53,7 @@ export class CodeGuardrails extends Guardrails {
   override checks: ReadonlySet<GuardrailCheck> = new Set<GuardrailCheck>();
   override policyFor = (): GuardrailPolicy | undefined => undefined;
   override lookBack = (): number => CODE_CHARACTERS - 1;
+  override beginningOf = (): string | undefined => undefined;
 
   override needs(policy: GuardrailPolicy, stage: GuardrailStage): StageNeeds {
     const controls = controlsOf(policy, stage);

@@ -1,6 +1,6 @@
 import type { BlobRef } from '../../kernel/blobs.js';
 import type { Cause, Event } from '../../kernel/event-sourcing/events.js';
-import type { GuardrailDecision } from '../../resources/guardrails/guardrail-decisions.policy.js';
+import type { GuardrailDecision, OpenMatch } from '../../resources/guardrails/guardrail-decisions.policy.js';
 import type { GuardrailPolicy } from '../../resources/guardrails/guardrail.policy.js';
 import type { Sampling } from '../../resources/models/model/language-model.port.js';
 import type { LinkTerms } from '../../resources/identity/links/asking-links.port.js';
@@ -247,7 +247,12 @@ export type TurnStopped = Event<'TurnStopped', AboutTurn<AnswerParts & { usage?:
 export type ToolCallStarted = Event<'ToolCallStarted', AboutTurn<{ call: CalledTool }>>;
 /** The result of a tool call with effects, as the model gets it. */
 export type ToolCallFinished = Event<'ToolCallFinished', AboutTurn<{ callId: string; status: CallEndStatus; result: string }>>;
-/** The turn waits for decisions and results. `lastId` is the id of the last frame before the pause. */
+/** The matches that guardrails masked at the ends of the texts of an answer and that may continue. */
+export type OpenMatches = Readonly<{ answer?: OpenMatch; thought?: OpenMatch }>;
+/**
+ * The turn waits for decisions and results. `lastId` is the id of the last frame before the pause. With `openMatches`, the resumed
+ * run masks the rest of these matches.
+ */
 export type TurnPaused = Event<
   'TurnPaused',
   AboutTurn<
@@ -258,6 +263,7 @@ export type TurnPaused = Event<
       modelId: string;
       usage: Usage | null;
       continuation: Continuation;
+      openMatches?: OpenMatches;
     }
   >
 >;

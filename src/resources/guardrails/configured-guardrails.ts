@@ -3,7 +3,14 @@ import { Timing } from '../../kernel/timing.js';
 import { FoldedText } from './detection/folded-text.js';
 import { ungrounded } from './detection/groundedness.js';
 import { readGuardrails } from './guardrail-config.policy.js';
-import { decisionsOf, DETECTORS, type GuardrailDecision, type GuardrailSpan, maskSpans } from './guardrail-decisions.policy.js';
+import {
+  decisionsOf,
+  DETECTORS,
+  type GuardrailDecision,
+  type GuardrailSpan,
+  maskSpans,
+  type OpenMatch,
+} from './guardrail-decisions.policy.js';
 import { effectivePolicy } from './guardrail-floor.policy.js';
 import { GuardrailOptions } from './guardrail-options.js';
 import type { GuardrailAction, GuardrailCheck, GuardrailControl, GuardrailPolicy, GuardrailStage } from './guardrail.policy.js';
@@ -68,6 +75,11 @@ export class ConfiguredGuardrails extends Guardrails {
     const { spans } = this.controlsOf(policy, stage);
     const windows = spans.filter(({ action }) => action !== 'flag').map(({ detector }) => detector.window);
     return Math.min(LOOK_BACK_MAX, Math.max(0, ...windows));
+  }
+
+  beginningOf(policy: GuardrailPolicy, stage: GuardrailStage, { check, category }: OpenMatch): string | undefined {
+    const found = this.controlsOf(policy, stage).spans.find(({ control }) => control.check === check);
+    return found?.detector.beginningOf?.(category);
   }
 
   localScan(policy: GuardrailPolicy, stage: GuardrailStage, text: string, before = ''): LocalScan {

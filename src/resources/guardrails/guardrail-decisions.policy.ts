@@ -28,6 +28,9 @@ export type GuardrailSpan = Readonly<{
   open: boolean;
 }>;
 
+/** A match that was shown masked at the end of a text, and that further text may continue. It contains no part of the text. */
+export type OpenMatch = Readonly<Pick<GuardrailSpan, 'check' | 'category'>>;
+
 /** One decision for each check with matches in the spans. */
 export function decisionsOf(stage: GuardrailStage, spans: readonly GuardrailSpan[]): readonly GuardrailDecision[] {
   const byCheck = new Map<GuardrailCheck, GuardrailSpan[]>();

@@ -1,4 +1,4 @@
-import type { GuardrailDecision, GuardrailSpan } from './guardrail-decisions.policy.js';
+import type { GuardrailDecision, GuardrailSpan, OpenMatch } from './guardrail-decisions.policy.js';
 import type { GuardrailCheck, GuardrailPolicy, GuardrailStage } from './guardrail.policy.js';
 
 /** The matches of the span checks (`pii`, `secrets`, `denylist`, `url`, `injection`) in a text that may be incomplete. */
@@ -87,4 +87,10 @@ export abstract class Guardrails {
    * stage's checks with the action `redact` or `block`, at most 8,192; 0 if there are none.
    */
   abstract lookBack(policy: GuardrailPolicy, stage: GuardrailStage): number;
+
+  /**
+   * A made-up beginning of such a match. As `before` of `localScan` it makes the checks find the rest. Undefined if the rest need
+   * not be masked.
+   */
+  abstract beginningOf(policy: GuardrailPolicy, stage: GuardrailStage, match: OpenMatch): string | undefined;
 }

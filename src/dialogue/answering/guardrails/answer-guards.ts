@@ -80,10 +80,14 @@ export class AnswerGuards {
 }
 
 function contextOf({ asked, resumption }: Transcript, { shown }: Run) {
-  const before = { answer: resumption?.paused.answer ?? '', thought: resumption?.paused.thought ?? '' };
+  const { answer = '', thought = '', openMatches = {} } = resumption?.paused ?? {};
+  const before = { answer, thought, openMatches: { ...openMatches } };
   for (const frame of shown) {
     if (frame.type === 'answer') before.answer += frame.answer;
-    if (frame.type === 'thought') before.thought += frame.thought;
+    else if (frame.type === 'thought') before.thought += frame.thought;
+    else continue;
+    // Text was shown since, so the match has ended.
+    delete before.openMatches[frame.type];
   }
   return { question: asked.question, schema: asked.settings.responseSchema, before };
 }

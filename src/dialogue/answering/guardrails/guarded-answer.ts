@@ -1,9 +1,9 @@
-import type { Source } from '../../conversation/conversation.events.js';
+import type { OpenMatches, Source } from '../../conversation/conversation.events.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { AnswerDelta, ProgressFrame } from '../loop/answer-delta.js';
 import { structuredAnswer } from '../loop/structured-answer.policy.js';
 import { GuardrailBlock } from '../loop/guardrail-block.js';
-import { TextChannel } from './text-channel.js';
+import type { TextChannel } from '../loop/text-channel.js';
 import type { TurnGuard } from '../loop/turn-guard.js';
 
 /** Maximum length of text that is held back until it is complete. The size limit of an answer is the same number, in bytes. */
@@ -16,8 +16,8 @@ export type AnswerContext = Readonly<{
   question: string;
   /** The schema of a structured answer, which is shown only when it is complete. */
   schema: Readonly<Record<string, unknown>> | null;
-  /** The text that an earlier run of the same turn has shown. */
-  before: Readonly<{ answer: string; thought: string }>;
+  /** The text that an earlier run of the same turn has shown, and the matches with which it ends. */
+  before: Readonly<{ answer: string; thought: string; openMatches?: OpenMatches }>;
 }>;
 
 /**
@@ -45,14 +45,8 @@ export class GuardedAnswer {
     this.onlyObserves = mode === 'monitor_only' || !controls.some(({ stage, action }) => stage === 'output' && action !== 'flag');
     this.holdsAll = schema !== null || guard.holdsOutput;
     this.whole = { text: before.answer, thought: before.thought };
-    const channel = (shown: string) =>
-      new TextChannel(
-        (text, shownBefore) => guard.enforcedScan('output', text, shownBefore),
-        (decisions) => guard.block('output', decisions),
-        guard.lookBack('output'),
-        shown,
-      );
-    this.channels = { text: channel(before.answer), thought: channel(before.thought) };
+    const { answer, thought } = before.openMatches ?? {};
+    this.channels = { text: guard.shownText(before.answer, answer), thought: guard.shownText(before.thought, thought) };
   }
 
   /** @throws GuardrailBlock */
@@ -79,7 +73,12 @@ export class GuardedAnswer {
       throw this.maskedFailure(error);
     }
     yield* this.finish();
-    if (pause) yield pause;
+    if (pause) yield { ...pause, ...this.amidMatches() };
+  }
+
+  private amidMatches(): Readonly<{ openMatches?: OpenMatches }> {
+    const [answer, thought] = [this.channels.text.openMatch, this.channels.thought.openMatch];
+    return answer || thought ? { openMatches: { ...(answer && { answer }), ...(thought && { thought }) } } : {};
   }
 
   /** Notes what was found, however the answer ended. */

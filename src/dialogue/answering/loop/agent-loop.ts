@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { PendingCall, Source } from '../../conversation/conversation.events.js';
+import type { OpenMatches, PendingCall, Source } from '../../conversation/conversation.events.js';
 import {
   denialFor,
   deniedRecord,
@@ -17,6 +17,7 @@ import {
   type ModelToolCall,
 } from '../../../resources/models/model/language-model.port.js';
 import { type OpenTools, Toolbox } from '../../../resources/tools/toolbox/toolbox.port.js';
+import type { OpenMatch } from '../../../resources/guardrails/guardrail-decisions.policy.js';
 import type { ExecutionMode } from './execution-mode.policy.js';
 import { finishedAs, outcomeOf } from './call-ends.policy.js';
 import { hasRoomForCalls, type Step, unavailable } from './tool-call-gate.js';
@@ -48,7 +49,7 @@ export type LoopDelta =
   | Readonly<{ type: 'found'; sources: readonly Source[] }>
   /** The text of this round is not the final answer: tool calls follow, or the text did not fit the response schema. */
   | Readonly<{ type: 'round-over' }>
-  | Readonly<{ type: 'pause'; calls: readonly PendingCall[]; continuation: string }>;
+  | Readonly<{ type: 'pause'; calls: readonly PendingCall[]; continuation: string; openMatches?: OpenMatches }>;
 
 /** The state of the exchange between a model and its tools. A paused turn stores it as JSON and continues from it. */
 export type LoopState = Readonly<{
@@ -57,6 +58,8 @@ export type LoopState = Readonly<{
   unknownCalls: number;
   /** The results of the last round's calls that need no decision, as the model reads them, by call id. */
   results: Readonly<Record<string, string>>;
+  /** The match at the end of the model's text, if guardrails masked it and it may continue in the next round. */
+  openMatch?: OpenMatch;
 }>;
 
 export const beginning = (messages: readonly ChatMessage[]): LoopState => ({ messages, round: 0, unknownCalls: 0, results: {} });
@@ -113,6 +116,8 @@ export class AgentLoop {
       model?.tools ? clientTools : [],
     );
     let { messages, round: number, unknownCalls } = state;
+    const { guard } = run;
+    const written = guard?.writtenText(state.openMatch);
     let isRepair = false;
     if (offered.notice && !transcript.resumption) yield { type: 'notice', text: offered.notice };
     if (transcript.resumption) {
@@ -145,18 +150,18 @@ export class AgentLoop {
       }
       yield { type: 'round-over' };
       const known = run.records().map((record) => record['call_id'] as string);
-      const { guard } = run;
       // Checked only after the model's usage is yielded, because a blocked call ends the answer.
       const taken = calls.slice(0, CALLS_PER_ROUND_MAX).map((call) => (guard ? checkedCall(call, guard) : call));
       const asked = withOwnIds(taken, [...known, ...transcript.waited], this.ids);
-      messages = [...messages, { role: 'assistant', content: guard?.masked(text) ?? text, toolCalls: asked }];
+      messages = [...messages, { role: 'assistant', content: written?.add(text) ?? text, toolCalls: asked }];
       const round = this.round(setting, offered, { messages, round: number, unknownCalls, results: {} }, run);
       yield* round.run(asked);
       ({ unknownCalls } = round);
       if (run.signal.aborted) return;
       const results = Object.fromEntries(round.results);
       if (round.pending.length > 0) {
-        const paused: LoopState = { messages, round: number, unknownCalls, results };
+        const openMatch = written?.openMatch;
+        const paused: LoopState = { messages, round: number, unknownCalls, results, ...(openMatch && { openMatch }) };
         yield { type: 'pause', calls: round.pending, continuation: JSON.stringify(paused) };
         return;
       }

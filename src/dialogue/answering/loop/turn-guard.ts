@@ -1,15 +1,15 @@
-import { type GuardrailDecision, mergeDecisions, maskSpans } from '../../../resources/guardrails/guardrail-decisions.policy.js';
+import {
+  type GuardrailDecision,
+  mergeDecisions,
+  maskSpans,
+  type OpenMatch,
+} from '../../../resources/guardrails/guardrail-decisions.policy.js';
 import type { GuardrailPolicy, GuardrailStage } from '../../../resources/guardrails/guardrail.policy.js';
-import type {
-  GuardrailScan,
-  Guardrails,
-  LocalScan,
-  ScanContext,
-  StageNeeds,
-} from '../../../resources/guardrails/guardrails.port.js';
+import type { GuardrailScan, Guardrails, ScanContext, StageNeeds } from '../../../resources/guardrails/guardrails.port.js';
 import { SignInRequired, ToolFailed, type ToolReport } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { RetrievedChunk } from '../../../resources/sources/chunks/search.port.js';
 import type { Usage } from '../../conversation/conversation.events.js';
+import { type LocalCheck, TextChannel } from './text-channel.js';
 import type { Attached } from './attached-files.js';
 import type { LongWork } from './background-calls.port.js';
 import { textOf } from './tool-result.policy.js';
@@ -89,9 +89,33 @@ export class TurnGuard {
     return this.policy.mode !== 'monitor_only' && (isJudged || this.needs('output').holdsAll);
   }
 
-  /** Checks a part of a text by the controls that mask or block. */
-  enforcedScan(stage: GuardrailStage, text: string, before: string): LocalScan {
-    return this.guardrails.localScan(this.enforced, stage, text, before);
+  /** A channel for a text of the answer. `before` was shown before; its end may be an open match. */
+  shownText(before: string, open?: OpenMatch): TextChannel {
+    return this.channel((text, shown) => this.guardrails.localScan(this.enforced, 'output', text, shown), before, open);
+  }
+
+  /**
+   * A channel for the text that a model writes in several rounds. Each round is noted and masked before it is used in later
+   * messages or stored. The text before the first one may end with an open match.
+   */
+  writtenText(open?: OpenMatch): TextChannel {
+    const check: LocalCheck = (text, before) => {
+      const scan = this.guardrails.localScan(this.policy, 'output', text, before);
+      this.note(scan.decisions);
+      return scan;
+    };
+    return this.channel(check, '', open);
+  }
+
+  private channel(check: LocalCheck, before: string, open: OpenMatch | undefined): TextChannel {
+    return new TextChannel(
+      check,
+      (decisions) => this.block('output', decisions),
+      this.guardrails.lookBack(this.policy, 'output'),
+      before,
+      (match) => this.guardrails.beginningOf(this.policy, 'output', match),
+      open,
+    );
   }
 
   /** Notes the matches of the controls that only flag. A text need not wait for them, so they are found in all of it at the end. */
@@ -99,10 +123,6 @@ export class TurnGuard {
     if (!this.flagged || text === '') return;
     const scan = await this.guardrails.scan(this.flagged, stage, text, {}, this.signal, { only: ['local'] });
     this.note(scan.decisions);
-  }
-
-  lookBack(stage: GuardrailStage): number {
-    return this.guardrails.lookBack(this.policy, stage);
   }
 
   async scan(

@@ -1,4 +1,4 @@
-import type { AnswerParts, PendingCall, Source, StoppedByGuardrail, Usage } from '../../conversation/conversation.events.js';
+import type { AnswerParts, Source, StoppedByGuardrail, Usage } from '../../conversation/conversation.events.js';
 import { type Frame, GUARDRAIL } from '../../journal/message.events.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
 import type { GuardrailBlock } from '../loop/guardrail-block.js';
@@ -42,7 +42,7 @@ export class AnswerWriter {
   private usage: Usage | null;
   private bytes: number;
   /** The pause with which the run ends if a client has to decide on its calls. */
-  pause: Readonly<{ calls: readonly PendingCall[]; continuation: string }> | undefined;
+  pause: Omit<Extract<AnswerDelta, { type: 'pause' }>, 'type'> | undefined;
 
   constructor(
     private readonly journal: Pick<Journal, 'write' | 'room' | 'flush'>,
@@ -133,8 +133,10 @@ export class AnswerWriter {
         break;
       case 'checkpoint':
         break;
-      case 'pause':
-        this.pause = { calls: delta.calls, continuation: delta.continuation };
+      case 'pause': {
+        const { type: _, ...pause } = delta;
+        this.pause = pause;
+      }
     }
     return true;
   }

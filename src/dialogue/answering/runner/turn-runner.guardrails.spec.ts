@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { commandsOver } from '../../../../test/support/commands-over.js';
+import { guardrails } from '../../../../test/support/configured-guardrails.js';
 import { codePolicy, CodeGuardrails, JudgingGuardrails } from '../../../../test/support/guardrails.js';
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
@@ -277,6 +278,34 @@ describe('a guarded turn', () => {
     await turn.decide(resume([{ callId: 'k1', decision: 'approved' }], { userId: 'alice' }, new Date()));
     await turn.process().run();
     expect(answerIn(await turn.frames())).toBe('It is CODE-12[CODE].');
+  });
+
+  it('masks the lines of a private key after each pause in it, also if another process dies before them', async () => {
+    const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\n';
+    const turn = new GuardedTurn(
+      [
+        [text(`The key:\n-----BEGIN PRIVATE KEY-----\n${line}`), toolCall('k1', 'ask')],
+        [toolCall('k2', 'ask')],
+        [text(line), toolCall('k3', 'look')],
+        [text(line), toolCall('k4', 'ask')],
+        [text(`${line}-----END PRIVATE KEY-----\nIt ends.`)],
+      ],
+      undefined,
+      ACTIONS,
+      guardrails,
+    );
+    const masking = { ...codePolicy({ output: 'redact' }), timeoutMs: 10_000 };
+    await turn.ask(masking);
+    await turn.process().run();
+    for (const callId of ['k1', 'k2', 'k4']) {
+      await turn.decide(resume([{ callId, decision: 'approved' }], { userId: 'alice' }, new Date()));
+      await turn.process(1).run();
+      await turn.process().sweep();
+      await turn.process().sweep();
+    }
+    expect(answerIn(await turn.frames())).toBe('The key:\n[REDACTED]\nIt ends.');
+    expect(await turn.outcome()).toMatchObject({ type: 'TurnAnswered', answer: 'The key:\n[REDACTED]\nIt ends.' });
+    expect(await turn.stored()).not.toContain(line.trim());
   });
 });
 

@@ -17,6 +17,11 @@ export type Detector = Readonly<{
   matchesMin?: number;
   /** The start of a possible match that reaches the end of the text and begins before the window; undefined if there is none. */
   pendingFrom?: (text: string) => number | undefined;
+  /**
+   * A made-up beginning of a match of this category, after which `find` recognises the rest of a match of which only the category is
+   * known; undefined if matches of the category do not continue, or if their rest may be shown.
+   */
+  beginningOf?: (category: string) => string | undefined;
 }>;
 
 /** All matches of a pattern, which must have the flag `g`. */

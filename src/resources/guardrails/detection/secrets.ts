@@ -46,6 +46,34 @@ const KEY_BEGIN = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?----
 const KEY_BODY = /[A-Za-z0-9+/=\s\\:,.-]*/y;
 const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/;
 
+/** Makes the beginnings of tokens long enough. All tokens may contain it. */
+const FILLER = 'X'.repeat(40);
+/** The beginnings of the secrets that have no fixed length. If there are several formats, of the one that allows the most characters. */
+const BEGINNINGS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    GITHUB_TOKEN: 'github_pat_',
+    GITLAB_TOKEN: 'glpat-',
+    SLACK_TOKEN: 'xoxb-',
+    SLACK_WEBHOOK: 'hooks.slack.com/services/',
+    DISCORD_WEBHOOK: 'discord.com/api/webhooks/12345/',
+    ANTHROPIC_KEY: 'sk-ant-',
+    OPENAI_KEY: 'sk-',
+    HUGGINGFACE_TOKEN: 'hf_',
+    GOOGLE_OAUTH_SECRET: 'GOCSPX-',
+    GOOGLE_OAUTH_TOKEN: 'ya29.',
+    STRIPE_KEY: 'whsec_',
+    SENDGRID_KEY: `SG.${'X'.repeat(16)}.`,
+    PYPI_TOKEN: 'pypi-AgE',
+    DOCKER_TOKEN: 'dckr_pat_',
+    VAULT_TOKEN: 'hvs.',
+    AZURE_STORAGE_KEY: 'AccountKey=',
+    ACCESS_TOKEN: 'dgpt_pat_',
+    AGE_SECRET_KEY: 'AGE-SECRET-KEY-1',
+    JWT: 'eyJhbGciOi',
+    PRIVATE_KEY: '-----BEGIN PRIVATE KEY-----\n',
+  }).map(([category, sign]) => [category, sign + FILLER]),
+);
+
 /** Finds private keys from BEGIN to END line. A key without an END line ends with the last character that can belong to one. */
 function privateKeys(text: string): Match[] {
   const found: Match[] = [];
@@ -78,6 +106,7 @@ const detector: Detector = {
     const pending = URL_PENDING.exec(text.slice(from));
     return pending ? from + pending.index : undefined;
   },
+  beginningOf: (category) => BEGINNINGS.get(category),
 };
 
 /** Finds secrets of known formats. */

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { GuardrailSpan } from '../../../resources/guardrails/guardrail-decisions.policy.js';
+import type { GuardrailSpan, OpenMatch } from '../../../resources/guardrails/guardrail-decisions.policy.js';
 import {
   HELD_CHARACTERS_MAX,
   HELD_GROWTH_MIN,
@@ -101,4 +101,18 @@ it('a match of which the beginning was shown masked stays a match, and little of
   for (let line = 0; line < 1_000; line++) shown += channel.push('line\n') + channel.seam();
   expect(shown + channel.push('> After') + channel.end()).toBe('Before # After');
   expect(scannedMax).toBeLessThan(4 * MATCH_BEGINNING_MIN);
+});
+
+it('a match at the end of the shown text is named by its category, after which another channel masks its rest', () => {
+  const open = { check: 'secrets', category: 'X' } as const;
+  const beginningOf = (match: OpenMatch) => (match.category === 'X' ? '<' : undefined);
+  const channel = (before?: string, match?: OpenMatch) => new TextChannel(allAngled, unblocked, 1, before, beginningOf, match);
+  const first = channel();
+  expect([first.add('Before <xx'), first.openMatch]).toEqual(['Before #', open]);
+  const second = channel('Before #', first.openMatch);
+  expect(second.openMatch).toEqual(open);
+  expect([second.add('xx'), second.openMatch]).toEqual(['', open]);
+  expect([second.add('x> After'), second.openMatch]).toEqual([' After', undefined]);
+  expect(channel('Before #').add('xx>')).toBe('xx>');
+  expect(channel('Before #', { ...open, category: 'Y' }).add('xx>')).toBe('xx>');
 });

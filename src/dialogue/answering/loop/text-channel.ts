@@ -2,6 +2,7 @@ import {
   type GuardrailDecision,
   type GuardrailSpan,
   maskSpans,
+  type OpenMatch,
 } from '../../../resources/guardrails/guardrail-decisions.policy.js';
 import type { GuardrailCheck } from '../../../resources/guardrails/guardrail.policy.js';
 import type { LocalScan } from '../../../resources/guardrails/guardrails.port.js';
@@ -35,8 +36,8 @@ export class TextChannel {
   private held = '';
   /** Length of the held text after its last scan by `push` and by `seam`. */
   private readonly scanned = { push: 0, seam: 0 };
-  /** Whether the shown text ends with the mask of a match that may continue. */
-  private isAmidMatch = false;
+  /** The matches with the masks of which the shown text ends, and which may continue. */
+  private open: readonly OpenMatch[] = [];
   private readonly matches = new Map<GuardrailCheck, Match>();
 
   constructor(
@@ -46,8 +47,19 @@ export class TextChannel {
     private readonly contextCharacters: number,
     /** The text that was shown before. */
     private before = '',
+    /** Makes up the beginning of a match. */
+    private readonly beginningOf: (match: OpenMatch) => string | undefined = () => undefined,
+    /** The match with the mask of which the text before ends. */
+    open?: OpenMatch,
   ) {
-    this.before = tailOf(before, contextCharacters);
+    const beginning = open && beginningOf(open);
+    this.before = beginning ?? tailOf(before, contextCharacters);
+    if (beginning !== undefined) this.open = [open!];
+  }
+
+  /** The match with the mask of which the shown text ends, if the checks recognise its rest by its category. */
+  get openMatch(): OpenMatch | undefined {
+    return this.open.find((match) => this.beginningOf(match) !== undefined);
   }
 
   get heldCharacters(): number {
@@ -83,10 +95,20 @@ export class TextChannel {
     return this.held === '' ? '' : this.release(this.held.length, this.scan());
   }
 
+  /** Adds text and returns all held text. */
+  add(text: string): string {
+    this.hold(text);
+    return this.end();
+  }
+
   /** Drops the held text. */
   forget(): void {
     this.held = '';
     this.scanned.push = this.scanned.seam = 0;
+  }
+
+  private get isAmidMatch(): boolean {
+    return this.open.length > 0;
   }
 
   /** Scans the held text, unless it has hardly grown since the last scan for the same purpose. Returns the released text. */
@@ -117,9 +139,9 @@ export class TextChannel {
     // The mask of a match that continues was already shown.
     const masks = own.map((span) => (this.isAmidMatch && span.start === 0 ? { ...span, mask: '' } : span));
     const shown = maskSpans(this.held.slice(0, end), masks);
-    const continued = own.find((span) => span.action === 'redact' && span.open && span.end === end);
-    this.isAmidMatch = continued !== undefined;
-    this.before = this.context(end, continued);
+    const open = own.filter((span) => span.action === 'redact' && span.open && span.end === end);
+    this.open = open.map(({ check, category }) => ({ check, category }));
+    this.before = this.context(end, open[0]);
     this.held = this.held.slice(end);
     this.scanned.push = Math.max(0, this.scanned.push - end);
     this.scanned.seam = Math.max(0, this.scanned.seam - end);
