@@ -16,8 +16,12 @@ const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const CAPABILITY_CHARACTERS = 32;
 const YEAR_SECONDS = 31_536_000;
 
-/** An address that cannot be guessed. Browsers send no credentials with a picture, so knowing the address has to suffice. */
-export const imageUrl = (agentId: string, image: AgentImage): string => `/api/images/${agentId}/${capabilityOf(image)}`;
+/**
+ * The address of an agent's picture, empty without one. It cannot be guessed: browsers send no credentials with a picture, so knowing
+ * the address has to suffice. It is absolute, because a page of another origin puts it into its HTML as it is.
+ */
+export const imageUrl = (baseUrl: string, agentId: string, image: AgentImage | null): string =>
+  image ? `${baseUrl}/api/images/${agentId}/${capabilityOf(image)}` : '';
 
 const capabilityOf = ({ sha256 }: AgentImage) => sha256.slice(0, CAPABILITY_CHARACTERS);
 

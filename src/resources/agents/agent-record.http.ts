@@ -30,17 +30,19 @@ export type ShownAgent = Readonly<{
   tools: ReadonlyMap<string, ToolDetail>;
   /** The token of the agent's link. Empty if it has no link, or if the caller may not see tokens. */
   linkToken: string;
+  /** The base URL of the service for the caller. */
+  baseUrl: string;
 }>;
 
 /** The record of an agent in listings. */
-export function agentRecord({ agent: { configuration, ...agent }, grant, pinned, tools, linkToken }: ShownAgent) {
+export function agentRecord({ agent: { configuration, ...agent }, grant, pinned, tools, linkToken, baseUrl }: ShownAgent) {
   const actions: readonly string[] = grant ? actionsOf('agents', grant) : OWNER_ACTIONS;
   return {
     id: agent.id,
     name: configuration.name,
     slug: configuration.slug,
     description: configuration.description,
-    image: configuration.image ? imageUrl(agent.id, configuration.image) : '',
+    image: imageUrl(baseUrl, agent.id, configuration.image),
     source: configuration.source,
     sources: configuration.additionalSources,
     chunks: String(configuration.chunks ?? CHUNKS_DEFAULT),

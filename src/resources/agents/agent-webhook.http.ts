@@ -1,6 +1,5 @@
-import { Controller, Get, Query, Req } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
@@ -8,23 +7,14 @@ import { reached } from '../identity/access.policy.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { withoutTrailing } from '../../kernel/trailing.js';
 import { agentNotFound } from './agent.decider.js';
 import type { AgentWebhook } from './agent.events.js';
 import { MintAgentWebhook } from './agent.commands.js';
+import { BaseUrl } from './public-base-url.http.js';
 import { WebhookTokens } from './webhook-tokens.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 import { inQuery } from '../../kernel/access.js';
-
-/** The base URL of the service for clients: the configured one, otherwise the one that the request was sent to. */
-export class PublicBaseUrl {
-  constructor(private readonly configured: string | undefined) {}
-
-  of({ protocol, host }: FastifyRequest): string {
-    return withoutTrailing(this.configured ?? `${protocol}://${host}`, '/');
-  }
-}
 
 /** Returns the URL of an agent's webhook to its owner. A request to this URL starts a run of the agent. */
 @ApiTags('Agents')
@@ -34,7 +24,6 @@ export class AgentWebhookController {
     private readonly commands: Commands,
     private readonly agents: AgentQueries,
     private readonly tokens: WebhookTokens,
-    private readonly baseUrl: PublicBaseUrl,
   ) {}
 
   @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:keys'], at: inQuery('id') })
@@ -43,14 +32,14 @@ export class AgentWebhookController {
   @ApiQuery({ name: 'id', required: true })
   async url(
     @CurrentUser() user: SignedInUser,
-    @Req() request: FastifyRequest,
+    @BaseUrl() baseUrl: string,
     @Confirms('agents') confirm: Confirm,
     @Query('id') id?: unknown,
   ) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     const agent = reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
     const token = await this.tokens.reveal(user.userId, agent.webhook ?? (await this.mint(user, agent, confirm)));
-    return { success: true, webhook_url: `${this.baseUrl.of(request)}/api/webhooks/agents/${token}` };
+    return { success: true, webhook_url: `${baseUrl}/api/webhooks/agents/${token}` };
   }
 
   private async mint(user: SignedInUser, { id }: AgentRecord, confirm: Confirm): Promise<AgentWebhook> {

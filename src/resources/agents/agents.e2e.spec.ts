@@ -144,10 +144,10 @@ describe('an agent', () => {
     expect(status).toBe(201);
     const agent = await read(body['id'] as string);
     expect(agent).toMatchObject({ tools: [MEMORY], json_schema: null, limited_token_mode: true, token_limit: 9 });
-    const image = await fetch(service.url + (agent['image'] as string));
+    const image = await fetch(agent['image'] as string);
     expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect(Buffer.from(await image.arrayBuffer())).toEqual(PIXEL);
-    expect((await fetch(`${service.url}${(agent['image'] as string).slice(0, -1)}x`)).status).toBe(404);
+    expect((await fetch(`${(agent['image'] as string).slice(0, -1)}x`)).status).toBe(404);
     const text = new FormData();
     text.set('image', new Blob(['<svg onload="alert(1)"/>'], { type: 'image/png' }), 'face.png');
     expect((await send('PUT', `/api/update_agent/${body['id'] as string}`, text)).status).toBe(400);

@@ -23,6 +23,7 @@ import { LanguageModels } from '../models/model/language-model.port.js';
 import { keepImage } from './agent-images.http.js';
 import { agentRecord, agentRecordInFull } from './agent-record.http.js';
 import { CreateAgent, DeleteAgent, PinAgent, RegenerateAgentKey, UpdateAgent } from './agent.commands.js';
+import { BaseUrl } from './public-base-url.http.js';
 import { ReferredThings, type ToolDetail } from './referred-things.js';
 import { ReadableFormFields } from '../../platform/http/bodies/form-fields.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
@@ -65,7 +66,7 @@ export class AgentsController {
   @ApiOperation({ summary: 'Lists the user’s agents, and those of others that the user may use by teams' })
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('get_agents')
-  async list(@CurrentUser() user: SignedInUser) {
+  async list(@CurrentUser() user: SignedInUser, @BaseUrl() baseUrl: string) {
     const [own, pins, held] = await Promise.all([
       this.agents.ownedBy(user.userId),
       this.agents.pinsOf(user.userId),
@@ -74,14 +75,14 @@ export class AgentsController {
     const agents = visible(user, 'agents', [...own, ...(await this.agents.among([...held.keys()]))]);
     const tools = await this.things.toolDetails(agents);
     return agents.map((agent) =>
-      agentRecord({ ...this.shown(user, agent, tools), grant: held.get(agent.id), pinned: pins.has(agent.id) }),
+      agentRecord({ ...this.shown(user, agent, tools), grant: held.get(agent.id), pinned: pins.has(agent.id), baseUrl }),
     );
   }
 
   @ApiOperation({ summary: 'Returns an agent with the resources that it uses' })
   @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: inQuery('id'), granted: 'use' })
   @Get('get_agent')
-  async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
+  async one(@CurrentUser() user: SignedInUser, @BaseUrl() baseUrl: string, @Query('id') id?: string) {
     const agent = await this.reached(user, id, 'use');
     const [pinned, tools, referred, grant] = await Promise.all([
       this.agents.isPinned(agent.id, user.userId),
@@ -89,18 +90,20 @@ export class AgentsController {
       this.things.of(agent),
       this.reaching.grantOf(user.userId, agent, 'agents'),
     ]);
-    return agentRecordInFull({ ...this.shown(user, agent, tools), grant, pinned }, referred);
+    return agentRecordInFull({ ...this.shown(user, agent, tools), grant, pinned, baseUrl }, referred);
   }
 
   @ApiOperation({ summary: 'Lists the agents that the user has pinned' })
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('pinned_agents')
-  async pinned(@CurrentUser() user: SignedInUser) {
+  async pinned(@CurrentUser() user: SignedInUser, @BaseUrl() baseUrl: string) {
     const pinned = await this.agents.pinnedBy(user.userId);
     const held = await this.reaching.grantsOf(user.userId, pinned, 'agents');
     const agents = visible(user, 'agents', await this.reaching.usableAmong(user.userId, pinned, 'agents'));
     const tools = await this.things.toolDetails(agents);
-    return agents.map((agent) => agentRecord({ ...this.shown(user, agent, tools), grant: held.get(agent.id), pinned: true }));
+    return agents.map((agent) =>
+      agentRecord({ ...this.shown(user, agent, tools), grant: held.get(agent.id), pinned: true, baseUrl }),
+    );
   }
 
   @ApiOperation({ summary: 'Creates an agent; if it is published, it can be asked with the returned key' })

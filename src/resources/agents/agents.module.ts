@@ -10,12 +10,13 @@ import { AgentKeyDirectory } from '../identity/agent-key-directory.port.js';
 import { Config } from '../../platform/config/config.js';
 import { AccessibleReferences } from './accessible-references.js';
 import { AgentImagesController } from './agent-images.http.js';
-import { AgentWebhookController, PublicBaseUrl } from './agent-webhook.http.js';
+import { AgentWebhookController } from './agent-webhook.http.js';
 import { AgentsController } from './agents.http.js';
 import { agentHandlers } from './agent.commands.js';
 import { DeleteWorkflowOfAgent } from './delete-workflow-of-agent.reaction.js';
 import { ReferredThings } from './referred-things.js';
 import { StoredAgentKeys } from './stored-agent-keys.js';
+import { PublicBaseUrl } from './public-base-url.http.js';
 import { WebhookTokens } from './webhook-tokens.js';
 import { agentsRejections } from './agents.rejections.js';
 
@@ -47,7 +48,7 @@ const images = MultipartModule.registerAsync({
       useFactory: ({ publicApiBaseUrl }: Config) => new PublicBaseUrl(publicApiBaseUrl),
     },
   ],
-  exports: [AgentQueries, AgentKeyDirectory, AccessibleReferences, ReferredThings, DeleteWorkflowOfAgent],
+  exports: [PublicBaseUrl, AgentQueries, AgentKeyDirectory, AccessibleReferences, ReferredThings, DeleteWorkflowOfAgent],
 })
 export class AgentsModule {
   static readonly rejections = agentsRejections;

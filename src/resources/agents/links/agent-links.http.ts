@@ -17,6 +17,7 @@ import { agentNotFound } from '../agent.decider.js';
 import { CreateAgent } from '../agent.commands.js';
 import { imageUrl } from '../agent-images.http.js';
 import { agentRecord } from '../agent-record.http.js';
+import { BaseUrl } from '../public-base-url.http.js';
 import { ReferredThings } from '../referred-things.js';
 import { AdoptedAgents } from './adopted-agents.js';
 import { KeepAgent, ShareAgentByLink } from './agent-link.commands.js';
@@ -69,6 +70,7 @@ export class AgentLinksController {
   async shared(
     @UserIfSignedIn() user: SignedInUser | undefined,
     @Confirms('agents') confirm: Confirm,
+    @BaseUrl() baseUrl: string,
     @Query('token') token?: string,
   ) {
     if (!token) throw new Rejection('invalid-request', 'Token or ID is required');
@@ -78,16 +80,16 @@ export class AgentLinksController {
     const visitor = onlookerOf(user);
     if (visitor && !this.reaching.isOwn(visitor, agent))
       await confirm(await this.commands.execute(new KeepAgent(visitor.userId, agent.id, agent.link.linkId, visitor.cause)));
-    return this.visitorsRecord(agent, token);
+    return this.visitorsRecord(agent, token, baseUrl);
   }
 
   @ApiOperation({ summary: 'Lists the agents of others that the user has opened by links that are still open, newest first' })
   @Access({ for: 'user', action: 'list', of: 'shared agents' })
   @Get('shared_agents')
-  async kept(@CurrentUser() user: SignedInUser) {
+  async kept(@CurrentUser() user: SignedInUser, @BaseUrl() baseUrl: string) {
     const kept = await this.agents.keptBy(user.userId);
     const records = kept.map((agent) =>
-      this.visitorsRecord(agent, linkTokenOf(this.fingerprints, 'agent-link', agent.link!.linkId)),
+      this.visitorsRecord(agent, linkTokenOf(this.fingerprints, 'agent-link', agent.link!.linkId), baseUrl),
     );
     return Promise.all(records);
   }
@@ -108,7 +110,12 @@ export class AgentLinksController {
   @Access({ for: 'user', action: 'ask', of: 'agents', at: inQuery('id'), granted: 'use' })
   @Post('adopt_agent')
   @HttpCode(200)
-  async adopt(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Query('id') id?: string) {
+  async adopt(
+    @CurrentUser() user: SignedInUser,
+    @Confirms('agents') confirm: Confirm,
+    @BaseUrl() baseUrl: string,
+    @Query('id') id?: string,
+  ) {
     if (!id) throw new Rejection('invalid-request', 'ID required');
     const { configuration } = await this.reached(user, id, 'use');
     const wanted = { configuration: await this.adopted.of(configuration, user.userId), status: 'published' } as const;
@@ -116,16 +123,19 @@ export class AgentLinksController {
     await confirm(position);
     const agent = (await this.agents.byId(agentId))!;
     const tools = await this.things.toolDetails([agent]);
-    return { success: true, agent: { ...agentRecord({ agent, grant: undefined, pinned: false, tools, linkToken: '' }), key } };
+    return {
+      success: true,
+      agent: { ...agentRecord({ agent, grant: undefined, pinned: false, tools, linkToken: '', baseUrl }), key },
+    };
   }
 
   /** The record of an agent for visitors, which does not show its configuration. */
-  private async visitorsRecord(agent: AgentRecord, token: string) {
+  private async visitorsRecord(agent: AgentRecord, token: string, baseUrl: string) {
     const { configuration, link } = agent;
     const tools = await this.things.toolDetails([agent]);
     return {
       ...{ id: agent.id, user: agent.ownerId, name: configuration.name, description: configuration.description },
-      image: configuration.image ? imageUrl(agent.id, configuration.image) : '',
+      image: imageUrl(baseUrl, agent.id, configuration.image),
       tools: [...tools.values()].map(({ name }) => name),
       ...{ agent_type: configuration.agentType, status: agent.status },
       ...{ created_at: agent.createdAt.toISOString(), updated_at: agent.updatedAt.toISOString() },
