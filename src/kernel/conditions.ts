@@ -7,6 +7,7 @@ export type FollowerCondition = Readonly<{
   ok: boolean;
   position: string | null;
   behind: string | null;
+  /** For how long the oldest event that it has not handled has been in the log: 0 if there is none, null if it is not known. */
   secondsBehind: number | null;
   /** `parked` counts the entities of a projection, or the events of a reaction, that failed; `held` the events that wait for them. */
   parked: number;

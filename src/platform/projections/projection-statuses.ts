@@ -10,7 +10,7 @@ import { writerOf } from './projection-runner.js';
 /** The status of a projection, and whether any process writes it. */
 export type ProjectionStatus = FollowerStatus & Readonly<{ hasWriter: boolean }>;
 
-type Row = { name: string; position: string; event_at: Date | null; fingerprint: string; parked: number; held: number };
+type Row = { name: string; position: string; fingerprint: string; parked: number; held: number };
 
 /** The position of each projection's live rows. A projection without tables has not started yet. */
 export async function projectionStatuses(sql: Sql, projections: readonly Projection[]): Promise<readonly ProjectionStatus[]> {
@@ -26,13 +26,12 @@ export async function projectionStatuses(sql: Sql, projections: readonly Project
       const { name } = projection;
       const hasWriter = written.has(writerOf(name));
       const row = rows.get(name);
-      if (!row) return { name, position: undefined, eventAt: null, parked: 0, held: 0, hasWriter };
-      const { position, event_at: eventAt, fingerprint, parked, held } = row;
+      if (!row) return { name, position: undefined, parked: 0, held: 0, hasWriter };
+      const { position, fingerprint, parked, held } = row;
       const isOurs = fingerprint === (await definitionOf(projection)).fingerprint;
       return {
         name,
         position: BigInt(position),
-        eventAt,
         parked,
         held,
         hasWriter,
@@ -47,7 +46,7 @@ async function read(sql: Sql, projections: readonly Projection[]): Promise<reado
   if (projections.length === 0) return [];
   const selects = projections.map((projection) => {
     const schema = sql(schemaOf(projection));
-    return sql`select ${projection.name}::text as name, position::text, event_at, fingerprint,
+    return sql`select ${projection.name}::text as name, position::text, fingerprint,
       (select count(*)::integer from ${schema}.parked) as parked, (select count(*)::integer from ${schema}.held) as held
       from ${schema}.checkpoint`;
   });

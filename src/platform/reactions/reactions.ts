@@ -1,4 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import { filterOf } from '../../../projections/projection.js';
+import type { LogFilter } from '../../kernel/event-sourcing/event-store.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Leadership } from '../supervision/leadership.js';
 import { supervise } from '../supervision/supervise.js';
@@ -28,7 +30,12 @@ export class Reactions {
   }
 
   failureOf(name: string): string | undefined {
-    return this.runners.find(({ reaction }) => reaction.name === name)?.failure;
+    return this.runnerOf(name)?.failure;
+  }
+
+  filterOf(name: string): LogFilter | undefined {
+    const runner = this.runnerOf(name);
+    return runner && filterOf(runner.reaction);
   }
 
   /** Accepts no further events, finishes those in progress, and gives the leadership up. */
@@ -36,6 +43,10 @@ export class Reactions {
     this.stopping.abort();
     await this.running;
     await this.leadership.close();
+  }
+
+  private runnerOf(name: string): ReactionRunner | undefined {
+    return this.runners.find(({ reaction }) => reaction.name === name);
   }
 
   private run(signal: AbortSignal): Promise<void> {

@@ -3,7 +3,6 @@ export type FollowerStatus = Readonly<{
   name: string;
   /** Undefined if it has never run. */
   position: bigint | undefined;
-  eventAt: Date | null;
   parked: number;
   held: number;
   /** Why its rows cannot be used. */

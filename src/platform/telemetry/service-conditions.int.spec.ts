@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
+import { eventStoreDbForTest } from '../../../test/support/eventstoredb-for-tests.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { notReady } from '../../kernel/conditions.js';
 import { type EventStore, LOG_DIFFERS, LOG_ENDS_EARLIER } from '../../kernel/event-sourcing/event-store.js';
+import { EventStoreDbEventStore } from '../event-store/eventstoredb/eventstoredb-event-store.js';
 import { InProcessKeyValue } from '../messaging/key-value/in-process-key-value.js';
 import { definitionOf } from '../projections/definition.js';
 import { Progress } from '../projections/progress.js';
@@ -96,6 +98,29 @@ describe('the conditions of the service', () => {
     const { readiness, projections } = await look();
     expect(readiness).toBe('degraded');
     expect(Number(projections['accounts']!.behind)).toBeGreaterThan(0);
+  });
+
+  it('report no lag while the log has only events of others after the position of a follower, as after frames', async () => {
+    const server = await eventStoreDbForTest();
+    const log = new EventStoreDbEventStore({ connectionString: server.connectionString });
+    try {
+      const position = await append(log, 'account-d', opened('d'));
+      await createSchema(database.sql, await definitionOf(accounts('accounts_lag')), 'accounts_lag');
+      await database.sql`update accounts_lag.checkpoint set position = ${String(position)}`;
+      await append(log, 'message-1', opened('d'));
+      await createReactionTables(database.sql);
+      await database.sql`insert into reactions.reaction_checkpoint values ('greet', ${String(position)}, now(), 0)`;
+      const reactions = { failureOf: () => undefined, filterOf: () => ({ categories: ['account'] }) };
+      const report = await look({ store: log, projections: [accounts('accounts_lag')], reactions });
+      for (const follower of [report.projections['accounts_lag']!, report.reactions['greet']!]) {
+        expect(follower.secondsBehind).toBe(0);
+        expect(Number(follower.behind)).toBeGreaterThan(0);
+      }
+    } finally {
+      await database.sql`delete from reactions.reaction_checkpoint`;
+      await log.close();
+      await server.close();
+    }
   });
 
   it('are degraded while a read model fails that was written before', async () => {

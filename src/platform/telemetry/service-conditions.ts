@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { Projection } from '../../../projections/projection.js';
+import { filterOf, type Projection } from '../../../projections/projection.js';
 import {
   type ConditionReport,
   Conditions,
@@ -8,11 +8,18 @@ import {
   type FollowerCondition,
   type ReadinessCheck,
 } from '../../kernel/conditions.js';
-import { type EventStore, LOG_DIFFERS, LOG_ENDS_EARLIER, LOG_START } from '../../kernel/event-sourcing/event-store.js';
+import {
+  type EventStore,
+  LOG_DIFFERS,
+  LOG_ENDS_EARLIER,
+  LOG_START,
+  type LogFilter,
+} from '../../kernel/event-sourcing/event-store.js';
 import { describeFault } from '../supervision/described-fault.js';
 import type { FollowerStatus } from '../supervision/follower-status.js';
 import { reactionStatuses } from '../reactions/reaction-statuses.js';
 import { type ProjectionStatus, projectionStatuses } from '../projections/projection-statuses.js';
+import { Backlog } from './backlog.js';
 import { HiddenAddresses } from './hidden-addresses.js';
 import { impairmentsIn, readinessOf } from './impairments.js';
 
@@ -32,7 +39,7 @@ export type ConditionSources = Readonly<{
   projections: readonly Projection[];
   /** The projector and reactions of this process, if it runs them. They know the reasons of failures. */
   projector?: Failures;
-  reactions?: Failures;
+  reactions?: Failures & Readonly<{ filterOf(name: string): LogFilter | undefined }>;
   /** The failures of projections in other processes, by projection name. */
   faults?: () => Promise<ReadonlyMap<string, string>>;
   readinessChecks?: readonly ReadinessCheck[];
@@ -49,9 +56,16 @@ export class ServiceConditions extends Conditions {
   private latest: { at: number; report: Promise<ConditionReport> } | undefined;
 
   private readonly hidden: HiddenAddresses;
+  private readonly backlogs: Readonly<{ projections: Backlog; reactions: Backlog }>;
 
   constructor(private readonly sources: ConditionSources) {
     super();
+    const { store, projections, reactions } = sources;
+    const filters = new Map(projections.map((projection) => [projection.name, filterOf(projection)]));
+    this.backlogs = {
+      projections: new Backlog(store, (name) => filters.get(name)),
+      reactions: new Backlog(store, (name) => reactions?.filterOf(name)),
+    };
     this.hidden = new HiddenAddresses(sources.hosts);
   }
 
@@ -108,9 +122,17 @@ export class ServiceConditions extends Conditions {
     ]);
     const failureOf = ({ name, position, hasWriter }: ProjectionStatus) =>
       projector?.failureOf(name) ?? elsewhere?.get(name) ?? (hasWriter || !isAtStart(position, head) ? undefined : UNWRITTEN);
+    const [projectionLags, reactionLags] = await Promise.all([
+      lagsOf(projected, head, this.backlogs.projections),
+      lagsOf(reacted, head, this.backlogs.reactions),
+    ]);
     return {
-      projections: Object.fromEntries(projected.map((each) => [each.name, conditionOf(each, head, failureOf(each))])),
-      reactions: Object.fromEntries(reacted.map((each) => [each.name, conditionOf(each, head, reactions?.failureOf(each.name))])),
+      projections: Object.fromEntries(
+        projected.map((each) => [each.name, conditionOf(each, head, projectionLags.get(each.name), failureOf(each))]),
+      ),
+      reactions: Object.fromEntries(
+        reacted.map((each) => [each.name, conditionOf(each, head, reactionLags.get(each.name), reactions?.failureOf(each.name))]),
+      ),
       unwritten: projected.filter(({ hasWriter }) => !hasWriter).map(({ name }) => name),
     };
   }
@@ -125,8 +147,27 @@ const isAtStart = (position: bigint | undefined, head = LOG_START): boolean =>
 /** The failures of a follower whose log was replaced by another one. */
 const REPLACED: ReadonlySet<string | undefined> = new Set([LOG_ENDS_EARLIER, LOG_DIFFERS]);
 
-function conditionOf(status: FollowerStatus, head: bigint | undefined, failure: string | undefined): FollowerCondition {
-  const { position, eventAt, parked, held, problem } = status;
+/** For how many seconds the oldest event that each follower has not handled has been in the log. */
+async function lagsOf(
+  followers: readonly FollowerStatus[],
+  head: bigint | undefined,
+  backlog: Backlog,
+): Promise<ReadonlyMap<string, number>> {
+  const lags = new Map<string, number>();
+  if (head === undefined) return lags;
+  const report = (name: string, oldest: Date | null) =>
+    lags.set(name, oldest ? Math.max(0, Math.round((Date.now() - oldest.getTime()) / 1000)) : 0);
+  await outcomeOf(() => backlog.find(followers, head, report));
+  return lags;
+}
+
+function conditionOf(
+  status: FollowerStatus,
+  head: bigint | undefined,
+  secondsBehind: number | undefined,
+  failure: string | undefined,
+): FollowerCondition {
+  const { position, parked, held, problem } = status;
   const isBehind = head !== undefined && position !== undefined && position < head;
   const error = problem ?? failure;
   const hasGotAnywhere = position !== undefined && position > LOG_START;
@@ -134,7 +175,7 @@ function conditionOf(status: FollowerStatus, head: bigint | undefined, failure: 
     ok: problem === undefined && !REPLACED.has(failure) && (failure === undefined || hasGotAnywhere),
     position: position === undefined ? null : String(position),
     behind: head === undefined || position === undefined ? null : String(isBehind ? head - position : 0n),
-    secondsBehind: isBehind ? (eventAt ? Math.max(0, Math.round((Date.now() - eventAt.getTime()) / 1000)) : null) : 0,
+    secondsBehind: secondsBehind ?? null,
     parked,
     held,
     ...(error !== undefined && { error }),
@@ -145,7 +186,6 @@ const unknownStatuses = (projections: readonly Projection[], error: unknown): re
   projections.map(({ name }) => ({
     name,
     position: undefined,
-    eventAt: null,
     parked: 0,
     held: 0,
     hasWriter: true,
