@@ -107,6 +107,17 @@ export class TurnGuard {
     return this.channel(check, '', open);
   }
 
+  /**
+   * A masked text with which a step continues after a pause. Its last mask is replaced by a made-up beginning of the match, so that the
+   * text is masked as a whole when the step is recorded.
+   */
+  reopened(text: string, open: OpenMatch | undefined): string {
+    const beginning = open && this.guardrails.beginningOf(this.policy, 'output', open);
+    if (beginning === undefined) return text;
+    const mask = maskSpans(beginning, this.guardrails.localScan(this.policy, 'output', beginning).spans);
+    return text.endsWith(mask) ? text.slice(0, text.length - mask.length) + beginning : text;
+  }
+
   private channel(check: LocalCheck, before: string, open: OpenMatch | undefined): TextChannel {
     return new TextChannel(
       check,

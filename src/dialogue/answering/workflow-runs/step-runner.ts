@@ -3,6 +3,8 @@ import { ModelFailed } from '../../../resources/models/model/language-model.port
 import { RUN_STEPS_MAX, type WorkflowGraph, type WorkflowNode } from '../../../resources/workflows/workflow-graph.policy.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
+import type { Transcript } from '../loop/transcript.js';
+import type { TurnGuard } from '../loop/turn-guard.js';
 import { stepNodeOf, followingId, nodeById } from './graph-path.policy.js';
 import { guardStep } from './guarded-step.js';
 import { NodeResult } from './nodes/node-context.js';
@@ -12,7 +14,7 @@ import type { RunValues } from './run-values.js';
 import type { Following, RunStep } from './run/workflow-run.decider.js';
 import type { StepContribution, WorkflowRunReason } from './run/workflow-run.events.js';
 import { StepCollector } from './step-collector.js';
-import { shownVariables, type Waiting, type WorkflowSession } from './workflow-session.js';
+import { shownVariables, type Waiting, type WorkflowContinuation, type WorkflowSession } from './workflow-session.js';
 
 export const WORKFLOW_FAILED = 'workflow-failed';
 const TOO_LONG = `The workflow was ended: a run has at most ${RUN_STEPS_MAX} steps, and this run has not reached an end node.`;
@@ -39,7 +41,8 @@ export class StepRunner {
     const { transcript, run, graph, book, state, waiting } = session;
     const node = nodeById(graph, step.nodeId)!;
     const resumed = waiting?.workflow.step === step.step ? waiting : undefined;
-    const made = new StepCollector(resumed?.workflow.made);
+    const before = resumed && run.guard ? reopened(resumed, run.guard, transcript) : resumed;
+    const made = new StepCollector(before?.workflow.made);
     const result = new NodeResult();
     const tools = book.run.started!.tools;
     const followsText = book.run.steps.some(
@@ -49,7 +52,7 @@ export class StepRunner {
     // part.
     const unshown: AnswerDelta[] = [];
     const { workflowRunId } = book;
-    const context = { workflowRunId, step, transcript, run, state, tools, resumedAfter: resumed?.text, followsText, result };
+    const context = { workflowRunId, step, transcript, run, state, tools, resumedAfter: before?.text, followsText, result };
     // The text of a structured answer is not journaled before its end, so it is yielded again.
     if (resumed?.workflow.made.answer && transcript.asked.settings.responseSchema)
       yield { type: 'text', text: resumed.workflow.made.answer };
@@ -156,6 +159,18 @@ export class StepRunner {
       usage,
     };
   }
+}
+
+/** A step before its pause. The rest of a match that was open at the pause is masked together with it. */
+function reopened(step: WorkflowContinuation, guard: TurnGuard, { resumption }: Transcript): WorkflowContinuation {
+  const { openMatches = {} } = resumption!.paused;
+  const { made } = step.workflow;
+  const [answer, thought] = [guard.reopened(made.answer, openMatches.answer), guard.reopened(made.thought, openMatches.thought)];
+  return {
+    ...step,
+    text: guard.reopened(step.text, step.openMatch),
+    workflow: { ...step.workflow, made: { ...made, answer, thought } },
+  };
 }
 
 /** What follows a node: the next step or the end of the run, or the failure if nothing can follow. */

@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { guardrails } from '../../../../test/support/configured-guardrails.js';
 import { codePolicy, CodeGuardrails } from '../../../../test/support/guardrails.js';
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { ScriptedModels, text, ToolsForTests } from '../../../../test/support/tool-turns.js';
+import { offeredAction, roundOf, ScriptedModels, text, toolCall, ToolsForTests } from '../../../../test/support/tool-turns.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
 import { askedTurn, cause, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
 import { inARow, node, RUNS_WORKFLOW, workflowRunOf, workflowsOver } from '../../../../test/support/workflows.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { resume } from '../../conversation/pause.decider.js';
 import type { Commands } from '../../../kernel/commands.js';
 import { LOG_START } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -20,6 +24,7 @@ import { workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js
 Logger.overrideLogger(false);
 
 const SECRET = /CODE-[0-9]{4}/;
+const KEY_LINE = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\n';
 const silent = (id: string) => node(id, 'agent', { prompt_template: id, output_variable: `said_${id}`, stream_to_user: false });
 
 /** A workflow whose agents each write a secret, split into chunks. With `speaks` the first one streams its text. */
@@ -51,13 +56,41 @@ function guardedWorkflow(output: 'redact' | 'block', { speaks = false } = {}) {
       used: () => undefined,
       signal: new AbortController().signal,
     });
-  const stored = async () => {
-    let all = blobs.text();
-    for await (const page of log.readAll({ after: LOG_START })) all += page.events.map(({ data }) => data).join('\n');
-    return all;
-  };
+  const stored = () => storedIn(log, blobs);
   const requests = () => JSON.stringify(models.requests.map(({ messages }) => messages));
   return { log, run, runHeadless, stored, requests };
+}
+
+/** A workflow whose agent asks for two approvals in the middle of a private key, and whose end shows what the agent has written. */
+async function workflowThatPausesInKey(speaks: boolean) {
+  const log = new InMemoryEventStore();
+  const blobs = new InMemoryBlobs();
+  const begun = `The key:\n-----BEGIN PRIVATE KEY-----\n${KEY_LINE}`;
+  const rounds = [
+    [{ type: 'thought', text: begun } as const, text(begun), toolCall('k1', 'ask')],
+    [{ type: 'thought', text: KEY_LINE } as const, text(KEY_LINE), toolCall('k2', 'ask')],
+    [text(`${KEY_LINE}-----END PRIVATE KEY-----\nIt ends.`)],
+  ];
+  const agent = node('one', 'agent', { output_variable: 'said', tools: ['tool-1'], stream_to_user: speaks });
+  const tools = new ToolsForTests([offeredAction('ask', { requiresApproval: true })], () => 'done');
+  const guards = new AnswerGuards(guardrails, { execute: async () => undefined } as unknown as Commands);
+  const models = new ScriptedModels((request) => rounds[roundOf(request)]!);
+  const composer = workflowsOver(log, inARow([agent], 'It is {{said}}'), models, tools, blobs, guards);
+  const { runner } = workerOver(log, new InProcessSignals(), composer, blobs);
+  await askedTurn(log, 'c1', 't1', { ...RUNS_WORKFLOW, guardrails: { ...codePolicy({ output: 'redact' }), timeoutMs: 10_000 } });
+  await runner.run('c1', 't1');
+  for (const callId of ['k1', 'k2']) {
+    const decision = resume([{ callId, decision: 'approved' }], { userId: 'alice' }, new Date());
+    await new Streams(log, systemTiming).transact(conversationStream('c1'), conversation, decision, cause);
+    await runner.run('c1', 't1');
+  }
+  return { log, frames: await framesOf(log, 't1'), stored: await storedIn(log, blobs) };
+}
+
+async function storedIn(log: InMemoryEventStore, blobs: InMemoryBlobs): Promise<string> {
+  let all = blobs.text();
+  for await (const page of log.readAll({ after: LOG_START })) all += page.events.map(({ data }) => data).join('\n');
+  return all;
 }
 
 const answerIn = (frames: readonly Record<string, unknown>[]) => frames.map(({ answer = '' }) => answer as string).join('');
@@ -76,6 +109,15 @@ describe("the text of a workflow's nodes", () => {
       expect(await stored()).not.toMatch(SECRET);
     },
   );
+
+  it.each([true, false])('is masked also if the node pauses in a match (the node speaks: %j)', async (speaks) => {
+    const { log, frames, stored } = await workflowThatPausesInKey(speaks);
+    const said = 'The key:\n[REDACTED]\nIt ends.';
+    expect(answerIn(frames)).toBe(`${speaks ? `${said}\n\n` : ''}It is ${said}`);
+    expect((await workflowRunOf(log, 't1')).status).toBe('completed');
+    expect(stored).not.toContain(KEY_LINE.trim());
+    expect(stored).not.toContain('BEGIN PRIVATE KEY');
+  });
 
   it.each([{ speaks: false }, { speaks: true }])('ends turn and run if it is blocked (%j)', async (how) => {
     const { log, run, stored, requests } = guardedWorkflow('block', how);

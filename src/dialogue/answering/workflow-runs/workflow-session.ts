@@ -1,5 +1,6 @@
 import type { Frame } from '../../journal/message.events.js';
 import type { Run } from '../loop/agent-loop.js';
+import type { OpenMatch } from '../../../resources/guardrails/guardrail-decisions.policy.js';
 import type { Transcript } from '../loop/transcript.js';
 import type { WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
 import type { RunState } from './nodes/run-state.js';
@@ -12,7 +13,7 @@ import type { WorkflowFrames } from './workflow-frames.js';
 /** The state of a paused run, stored beside the continuation of its node. */
 export type Waiting = Readonly<{ step: number; framesSaid: number; made: StepAdditions }>;
 /** The continuation of a paused workflow turn: the node's loop state, and the text that the node had written. */
-export type WorkflowContinuation = Readonly<{ text: string; workflow: Waiting }>;
+export type WorkflowContinuation = Readonly<{ text: string; openMatch?: OpenMatch; workflow: Waiting }>;
 
 /** The data that stays the same for all steps of a producer's run. */
 export type WorkflowSession = Readonly<{
