@@ -1,7 +1,5 @@
 import type { TransactionSql } from 'postgres';
-import { decodeCause } from '../../src/kernel/event-sourcing/codec.js';
 import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
-import type { Cause } from '../../src/kernel/event-sourcing/events.js';
 import { isPurge } from '../../src/kernel/event-sourcing/purge-events.js';
 import type { FollowUpsExpired } from '../../src/background/follow-ups/expired-follow-ups.events.js';
 import type { ResponseDeleted, ResponseExpired } from '../../src/dialects/openai/responses/response.events.js';
@@ -13,37 +11,29 @@ import { followUpsStream } from '../../src/background/follow-ups/follow-ups.even
 import type { ConversationPurged, ConversationStarted } from '../../src/dialogue/conversation/conversation.events.js';
 import { defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
 import { asText } from '../text.js';
+import { AUDITED, type AuditEvent, auditEventOf } from './audit-event.js';
 
-/**
- * Every event as it is stored and who caused it, until it is purged. Left out are the frames of messages, idempotency keys and
- * user events: their streams delete old events by age.
- */
+/** Every audited event as it is stored and who caused it, until it is purged. */
 export const auditLog = defineProjection({
   name: 'audit-log',
   version: 1,
-  exceptCategories: ['idempotency', 'message', 'user'],
+  ...AUDITED,
   codec: {},
   ddl: new URL('./audit-log.sql', import.meta.url),
   indexesLast: true,
   on: {},
 
   every: (event, sql) => {
-    const { id, type, stream, revision, position, at, data, metadata } = event;
-    const cause = causeIn(metadata);
+    const { position, id, stream, revision, type, at, actor, credential, correlationId, causationId, data } = auditEventOf(event);
     const row = insertInto('event', {
       position: String(position),
       event_id: id,
-      stream,
-      revision,
-      type,
-      at,
-      actor: cause.actor ?? null,
-      credential: cause.credential ?? null,
-      correlation_id: cause.correlationId ?? null,
-      causation_id: cause.causationId ?? null,
-      data: asText(data),
+      ...{ stream, revision, type, at, actor, credential },
+      correlation_id: correlationId,
+      causation_id: causationId,
+      data,
     });
-    return [...purged(event).map((place) => removeFrom('event', place)), row, ...keyHolders(event), ...linkOf(event, cause, sql)];
+    return [...purged(event).map((place) => removeFrom('event', place)), row, ...keyHolders(event), ...linkOf(event, actor, sql)];
   },
 });
 
@@ -72,7 +62,7 @@ function keyHolders({ type, stream, data }: StoredEvent) {
  * The owner of a link, from a conversation that a reader of the link began. The purge of the conversation repeats both, because
  * its first event may already be deleted from the log.
  */
-function linkOf({ type, data }: StoredEvent, { actor }: Partial<Cause>, sql: TransactionSql): readonly Statement[] {
+function linkOf({ type, data }: StoredEvent, actor: AuditEvent['actor'], sql: TransactionSql): readonly Statement[] {
   if (type === ('ConversationStarted' satisfies ConversationStarted['type'])) {
     return isLink(actor) ? [ownedLink(actor, (JSON.parse(data) as ConversationStarted['data']).ownerId, sql)] : [];
   }
@@ -83,7 +73,7 @@ function linkOf({ type, data }: StoredEvent, { actor }: Partial<Cause>, sql: Tra
   return [];
 }
 
-const isLink = (actor: string | undefined): actor is `link:${string}` => actor?.startsWith('link:') ?? false;
+const isLink = (actor: string | null): actor is `link:${string}` => actor?.startsWith('link:') ?? false;
 
 const ownedLink = (actor: string, ownerId: string, sql: TransactionSql): Statement =>
   sql`insert into link (actor, owner) values (${actor}, ${asText(`user:${ownerId}`)}) on conflict do nothing`;
@@ -110,13 +100,4 @@ function purged({ type, stream, revision, data }: StoredEvent): readonly Place[]
   const { delivery, keptFrom = revision } = JSON.parse(data) as { delivery?: Place | null; keptFrom?: number };
   const before = Array.from({ length: keptFrom }, (_, earlier) => ({ stream, revision: earlier }));
   return delivery ? [{ stream: delivery.stream, revision: delivery.revision }, ...before] : before;
-}
-
-/** An event whose cause cannot be read is listed without a cause. */
-function causeIn(metadata: string): Partial<Cause> {
-  try {
-    return decodeCause(metadata);
-  } catch {
-    return {};
-  }
 }

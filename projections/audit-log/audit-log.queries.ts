@@ -1,19 +1,5 @@
 import { Queries } from '../read-models.js';
-
-/** An event as an auditor sees it: `data` is the text that was stored. */
-export type AuditEvent = Readonly<{
-  position: bigint;
-  id: string;
-  stream: string;
-  revision: number;
-  type: string;
-  at: Date;
-  actor: string | null;
-  credential: string | null;
-  correlationId: string | null;
-  causationId: string | null;
-  data: string;
-}>;
+import type { AuditEvent } from './audit-event.js';
 
 /** The conditions that an event must meet, all of them. */
 export type AuditFilter = Readonly<{

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
 import type { Logger } from 'pino';
 import { BackgroundModule } from './background.module.js';
 import { HttpModule } from './http.module.js';
@@ -11,9 +12,8 @@ import { ToolKindsModule } from './tool-kinds.module.js';
 @Module({})
 export class AppModule {
   static over(platform: Platform, log: Logger): DynamicModule {
-    return {
-      module: AppModule,
-      imports: [PlatformModule.over(platform, log), HttpModule, ToolKindsModule, ...ROOMS, BackgroundModule],
-    };
+    // Global modules are started in this order. Commands have their handlers before the background work sends one.
+    const global = [CqrsModule.forRoot(), PlatformModule.over(platform, log), HttpModule, ToolKindsModule];
+    return { module: AppModule, imports: [...global, ...ROOMS, BackgroundModule] };
   }
 }

@@ -1,5 +1,4 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
 import type { Logger } from 'pino';
 import { ReadModels } from '../../projections/read-models.js';
 import { Blobs } from '../kernel/blobs.js';
@@ -72,7 +71,6 @@ export class PlatformModule {
     ];
     return {
       module: PlatformModule,
-      imports: [CqrsModule.forRoot()],
       providers: [...values, { provide: Commands, useClass: NestCommands }],
       exports: [...values, Commands],
     };

@@ -23,10 +23,13 @@ export type World = Readonly<{
   idOf(subject: string): Promise<string>;
   /** A published agent, by default Alice's. */
   agent(fields?: Readonly<Record<string, unknown>>, owner?: Client): Promise<Readonly<{ id: string; key: string }>>;
-  /** The position of the newest event once every turn has ended. Later user events for tabs are not counted. */
+  /** The position of the newest event once every turn has ended. Later user events for tabs and seals are not counted. */
   quietHead(): Promise<bigint>;
   close(): Promise<void>;
 }>;
+
+/** Categories of events that are appended at any time after what they are about. */
+const LATER = ['logSeals', 'user'];
 
 export async function openWorld(
   environment: Readonly<Record<string, string>> = {},
@@ -68,7 +71,7 @@ export async function openWorld(
     quietHead: async () => {
       await eventually(async () => (await log.refresh()).unsealed.length === 0);
       for await (const page of service.backing.store.readAll({ after: readTo })) {
-        newest = page.events.findLast(({ stream }) => categoryOf(stream) !== 'user')?.position ?? newest;
+        newest = page.events.findLast(({ stream }) => !LATER.includes(categoryOf(stream)))?.position ?? newest;
         readTo = page.position;
       }
       return newest;

@@ -1,7 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
-import type { AuditEvent, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
+import type { AuditEvent } from '../../../projections/audit-log/audit-event.js';
+import type { AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
 import { LateReadModel } from '../../../test/support/late-read-model.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';

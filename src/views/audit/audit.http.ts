@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { type AuditEvent, type AuditFilter, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
+import { type AuditLine, auditLine } from '../../../projections/audit-log/audit-event.js';
+import { type AuditFilter, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { may } from '../../resources/identity/access.policy.js';
@@ -58,7 +59,7 @@ export class AuditController {
     const found = await this.auditLog.page(filter, after, limit + 1);
     const events = found.slice(0, limit);
     const next = found.length > limit ? JSON.stringify(String(events.at(-1)!.position)) : 'null';
-    const body = `{"success":true,"events":[${events.map(eventJson).join()}],"next":${next}}`;
+    const body = `{"success":true,"events":[${events.map(auditLine).join()}],"next":${next}}`;
     await reply.header('Content-Type', 'application/json; charset=utf-8').header('Cache-Control', 'no-store').send(body);
   }
 
@@ -95,7 +96,7 @@ export class AuditController {
     for (let left = limit, position = after; left > 0;) {
       const wanted = Math.min(left, PAGE_MAX);
       const events = await this.auditLog.page(filter, position, wanted);
-      if (events.length > 0) yield `${events.map(eventJson).join('\n')}\n`;
+      if (events.length > 0) yield `${events.map(auditLine).join('\n')}\n`;
       if (events.length < wanted) return;
       position = events.at(-1)!.position;
       left -= events.length;
@@ -122,35 +123,8 @@ function positionOf(after: string | undefined): bigint {
   return position < POSITION_MAX ? position : POSITION_MAX;
 }
 
-const headOf = ({ data: _, position, at, correlationId, causationId, ...rest }: AuditEvent) => ({
-  position: String(position),
-  ...rest,
-  at: at.toISOString(),
-  correlation_id: correlationId,
-  causation_id: causationId,
-});
-
-type AuditLine = ReturnType<typeof headOf> & Readonly<{ data: unknown }>;
 /** `next`: the value of `after` for the next page, null if there is none. */
 type AuditPage = Readonly<{ success: true; events: readonly AuditLine[]; next: string | null }>;
-
-/** The event as JSON. Its data is copied byte for byte if it is JSON on one line. Otherwise it becomes a JSON string. */
-function eventJson(event: AuditEvent): string {
-  const { data } = event;
-  const head = headOf(event);
-  return `${JSON.stringify(head).slice(0, -1)},"data":${isJson(data) ? data : JSON.stringify(data)}}`;
-}
-
-/** Whether the text is JSON on one line. A line break would end the line of NDJSON. */
-function isJson(text: string): boolean {
-  if (/[\n\r]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 type NodeBody = {
   position: string;

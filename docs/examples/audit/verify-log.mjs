@@ -1,0 +1,86 @@
+// Verifies an export of the audit log against the seals in it. The export of an administrator has all events.
+//   node verify-log.mjs export.ndjson [the seal of an earlier run, number:sha256]
+// It prints the newest seal: keep it outside the service. Exit code 1: something was changed, added or removed.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const SEALS = 'logSeals-log';
+/** Types whose event removes all earlier events of its stream, as do those that end with "Purged". */
+const ENDS = new Set(['ArtifactDeleted', 'ResponseDeleted', 'ResponseExpired']);
+
+const [file, kept] = process.argv.slice(2);
+if (file === undefined || (kept !== undefined && !/^\d+:[0-9a-f]{64}$/.test(kept))) {
+  console.error('Usage: node verify-log.mjs export.ndjson [number:sha256]');
+  process.exit(2);
+}
+
+const problems = [];
+const problem = (text) => problems.push(text);
+/** The hash and the position of each event that no seal has listed yet, by its place (stream@revision). */
+const unsealed = new Map();
+/** The places of sealed events that are not in the export. A purge that follows must explain each. */
+const missing = new Set();
+/** For each stream, the revision before which its events are purged. */
+const purgedBefore = new Map();
+const purgedPlaces = new Set();
+let sealed = 0;
+let newest = { number: 0, upTo: '-1', sha256: undefined };
+
+function notePurge({ type, stream, revision, data }) {
+  if (type === 'FollowUpsExpired') {
+    for (let each = data.from; each < data.before; each++) purgedPlaces.add(`followUps-${data.conversationId}@${each}`);
+  } else if (type.endsWith('Purged') || ENDS.has(type)) {
+    purgedBefore.set(stream, Math.max(purgedBefore.get(stream) ?? 0, data.keptFrom ?? revision));
+    if (data.delivery) purgedPlaces.add(`${data.delivery.stream}@${data.delivery.revision}`);
+  }
+}
+
+function isPurged(place) {
+  const at = place.lastIndexOf('@');
+  return purgedPlaces.has(place) || Number(place.slice(at + 1)) < (purgedBefore.get(place.slice(0, at)) ?? 0);
+}
+
+function verifySeal({ number, after, upTo, events }) {
+  if (number !== newest.number + 1) problem(`Seal ${number} follows seal ${newest.number}.`);
+  if (after !== newest.upTo) problem(`Seal ${number} begins after ${after}, and seal ${newest.number} ends at ${newest.upTo}.`);
+  for (const [stream, revision, sha256] of events) {
+    const place = `${stream}@${revision}`;
+    const line = unsealed.get(place);
+    if (!line) missing.add(place);
+    else if (line.sha256 !== sha256) problem(`${place} is not what seal ${number} was made of.`);
+    unsealed.delete(place);
+    sealed++;
+  }
+  for (const [place, { position }] of unsealed) if (position <= BigInt(upTo)) problem(`${place} was added after seal ${number}.`);
+}
+
+let position = -1n;
+for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+  const event = JSON.parse(line);
+  const sha256 = createHash('sha256').update(line).digest('hex');
+  const place = `${event.stream}@${event.revision}`;
+  if (BigInt(event.position) <= position) problem(`${place} is not in the order of the log.`);
+  position = BigInt(event.position);
+  notePurge(event);
+  if (event.stream === SEALS) {
+    verifySeal(event.data);
+    newest = { number: event.data.number, upTo: event.data.upTo, sha256, place };
+    if (kept?.startsWith(`${newest.number}:`) && kept !== `${newest.number}:${sha256}`)
+      problem(`Seal ${newest.number} is another.`);
+  }
+  unsealed.set(place, { sha256, position });
+}
+let purged = 0;
+for (const place of missing) {
+  if (isPurged(place)) purged++;
+  else problem(`${place} is missing, and no purge explains that.`);
+}
+if (kept && Number(kept.split(':')[0]) > newest.number) problem(`Seal ${kept.split(':')[0]} is missing.`);
+
+// The newest seal is listed only by the next one.
+unsealed.delete(newest.place);
+for (const text of problems) console.log(text);
+console.log(`${sealed} events in ${newest.number} seals, ${purged} of them purged; ${unsealed.size} events without a seal yet.`);
+console.log(`Newest seal: ${newest.number}:${newest.sha256}`);
+process.exitCode = problems.length > 0 ? 1 : 0;
