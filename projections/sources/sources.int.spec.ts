@@ -66,12 +66,12 @@ it('a source has its newest config', async () => {
 
 it('a page has the requested order and the names that contain a text', async () => {
   const page = async (search: string, by: 'date' | 'name' | 'tokens', descending = false) =>
-    (await queries.page('ann', search, { by, descending }, 10, 0)).records.map(({ id }) => id);
+    (await queries.page('ann', [], search, { by, descending }, 10, 0)).records.map(({ id }) => id);
   expect(await page('', 'name')).toEqual(['s1', 's2', 's3']);
   expect(await page('', 'tokens', true)).toEqual(['s2', 's1', 's3']);
   expect(await page('ALPHA', 'date')).toEqual(['s1']);
   expect(await page('%', 'date')).toEqual(['s1']);
-  expect(await queries.page('ann', '', { by: 'date', descending: true }, 1, 1)).toMatchObject({
+  expect(await queries.page('ann', [], '', { by: 'date', descending: true }, 1, 1)).toMatchObject({
     total: 3,
     records: [{ id: 's2' }],
   });

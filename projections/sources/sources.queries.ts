@@ -62,10 +62,13 @@ export class SourceQueries extends Queries {
     return rows.map((row) => row['source_id'] as string);
   }
 
-  /** One page of a user's sources whose name contains a text in any case, and their total number. */
-  async page(ownerId: string, search: string, order: SourceOrder, limit: number, offset: number) {
+  /**
+   * One page of a user's sources, and of those with the ids `held`, whose name contains a text in any case, and the total number.
+   */
+  async page(ownerId: string, held: readonly string[], search: string, order: SourceOrder, limit: number, offset: number) {
     const { sql } = this;
-    const which = sql`owner_id = ${ownerId} and strpos(lower(name), lower(${search})) > 0`;
+    const theirs = sql`(owner_id = ${ownerId} or source_id = any (${held as string[]}::text[]))`;
+    const which = sql`${theirs} and strpos(lower(name), lower(${search})) > 0`;
     const by = { date: sql`created_at`, name: sql`lower(name)`, tokens: sql`tokens` }[order.by];
     const direction = order.descending ? sql`desc` : sql`asc`;
     const [count] = await sql<{ total: number }[]>`select count(*)::integer as total from sources.source where ${which}`;

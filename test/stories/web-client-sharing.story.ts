@@ -134,6 +134,27 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
     expect(await shares()).toEqual([]);
   });
 
+  it('the page of sources has those of teams, and the config that its dialog edits', async () => {
+    const { team } = (await bodyOf(world.alice.post('/api/teams', { name: 'Editors' }))) as { team: Json };
+    const id = String(team['id']);
+    await world.alice.post(`/api/teams/${id}/members`, { user_id: bobId, role: 'team_member' });
+    const source = await addedSource(world.alice, 'Paged', 'The garage opens at six.');
+    await world.alice.patch(`/api/sources/${source}/config`, { retrieval: { chunks: 9 } });
+    const row = async (by: Client) => {
+      const { paginated, total } = await by.json<{ paginated: Json[]; total: number }>('/api/sources/paginated?search=Paged');
+      expect(paginated).toHaveLength(total);
+      return paginated.find((listed) => listed['id'] === source);
+    };
+    const config = { kind: 'classic', retrieval: { chunks: 9 } };
+    expect(await row(world.alice)).toMatchObject({ config, ownership: 'user', team_access: null, ingestStatus: 'completed' });
+    expect(await row(world.bob)).toBeUndefined();
+    for (const access_level of ['viewer', 'editor']) {
+      await world.alice.post(`/api/teams/${id}/grants`, { resource_type: 'source', resource_id: source, access_level });
+      expect(await row(world.bob)).toMatchObject({ ownership: 'team', team_access: access_level });
+    }
+    expect(await row(world.bob)).toMatchObject({ config });
+  });
+
   it('a toast names the added member and the shared resource', async () => {
     const { team } = (await bodyOf(world.alice.post('/api/teams', { name: 'Told' }))) as { team: Json };
     const id = String(team['id']);

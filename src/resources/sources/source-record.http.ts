@@ -21,7 +21,7 @@ export const defaultSource = (embeddingsModel: string | undefined) => ({
   retriever: 'classic',
 });
 
-const common = (source: SourceRecord, embeddingsModel: string | undefined) => ({
+const common = (source: SourceRecord, embeddingsModel: string | undefined, grant: Grant | undefined) => ({
   id: source.id,
   name: source.name,
   date: source.createdAt.toISOString(),
@@ -32,18 +32,19 @@ const common = (source: SourceRecord, embeddingsModel: string | undefined) => ({
   syncFrequency: source.syncFrequency,
   provider: source.remote?.kind ?? 'file',
   type: source.remote?.kind ?? 'file',
-});
-
-/** A source in the list of its owner (`grant` undefined) or of a user who has it by a grant. */
-export const sourceRecord = (source: SourceRecord, embeddingsModel: string | undefined, grant: Grant | undefined) => ({
-  ...common(source, embeddingsModel),
-  is_nested: true,
   config: !grant || grantAllows('sources', grant, 'view_config') ? source.config : null,
   ...ownershipOf(grant),
 });
 
-export const pagedSourceRecord = (source: SourceRecord, embeddingsModel: string | undefined) => ({
-  ...common(source, embeddingsModel),
+/** A source in the list of its owner (`grant` undefined) or of a user who has it by a grant. */
+export const sourceRecord = (source: SourceRecord, embeddingsModel: string | undefined, grant: Grant | undefined) => ({
+  ...common(source, embeddingsModel, grant),
+  is_nested: true,
+});
+
+/** A source in a page of the list. */
+export const pagedSourceRecord = (source: SourceRecord, embeddingsModel: string | undefined, grant: Grant | undefined) => ({
+  ...common(source, embeddingsModel, grant),
   isNested: true,
   ingestStatus: INGEST_STATUSES[source.ingestStatus],
 });

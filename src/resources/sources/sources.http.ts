@@ -64,7 +64,7 @@ export class SourcesController {
     return [undefined, ...own].map((source) => combinedRecord(source, this.listing.embeddingsModel));
   }
 
-  @ApiOperation({ summary: 'Lists the user’s sources by page' })
+  @ApiOperation({ summary: 'Lists the user’s sources, and those of others that the user has by teams, by page' })
   @OptionalQuery('sort', 'order', 'page', 'rows', 'search')
   @Access({ for: 'user', action: 'search', of: 'sources', scopes: ['sources:read'] })
   @Get('sources/paginated')
@@ -80,12 +80,14 @@ export class SourcesController {
     const limit = Math.min(ROWS_MAX, wholeNumber('rows', rows, ROWS_DEFAULT));
     const wanted = wholeNumber('page', page, 1);
     const term = textIn('search', search);
-    const read = (at: number) => this.sources.page(user.userId, term, ordered, limit, (at - 1) * limit);
+    const held = await this.reaching.held(user.userId, 'sources');
+    const ids = [...held.keys()];
+    const read = (at: number) => this.sources.page(user.userId, ids, term, ordered, limit, (at - 1) * limit);
     const first = await read(wanted);
     const totalPages = Math.max(1, Math.ceil(first.total / limit));
     const currentPage = Math.min(wanted, totalPages);
     const { records } = currentPage === wanted ? first : await read(currentPage);
-    const paginated = records.map((source) => pagedSourceRecord(source, this.listing.embeddingsModel));
+    const paginated = records.map((source) => pagedSourceRecord(source, this.listing.embeddingsModel, held.get(source.id)));
     return { total: first.total, totalPages, currentPage, paginated };
   }
 
