@@ -28,7 +28,11 @@ export class AppendCall {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.expire(correlation, deadlineMs), deadlineMs);
       this.waiting.set(correlation, { resolve, reject, timer });
-      for (const request of requests) this.opened.call.write(request);
+      try {
+        for (const request of requests) this.opened.call.write(request);
+      } catch (error) {
+        this.finish(correlation, () => reject(meaningOf(error)));
+      }
     });
   }
 
