@@ -6,8 +6,8 @@ const BATCH_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 type Batch = Pick<LogPage, 'events' | 'position'>;
 
-/** Merges pages of the log into larger batches, up to a position. */
-export async function* batchesUpTo(target: bigint, source: AsyncIterable<LogPage>, signal: AbortSignal): AsyncIterable<Batch> {
+/** Merges pages of the log into larger batches, up to a position or to the page after which it is over. */
+export async function* batchesUpTo(target: bigint, source: AsyncIterable<LogPage>, isOver: () => boolean): AsyncIterable<Batch> {
   let events: StoredEvent[] = [];
   let characters = 0;
   let position: bigint | undefined;
@@ -18,7 +18,7 @@ export async function* batchesUpTo(target: bigint, source: AsyncIterable<LogPage
       characters += event.data.length + event.metadata.length;
     }
     position = page.position < target ? page.position : target;
-    if (signal.aborted || position === target) break;
+    if (isOver() || position === target) break;
     if (events.length < BATCH_EVENTS_MAX && characters < BATCH_CHARACTERS_MAX) continue;
     yield { events, position };
     [events, characters, position] = [[], 0, undefined];

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
@@ -173,6 +173,20 @@ describe('a rebuild', () => {
     expect((await rebuild()).comparison!.difference).toBeDefined();
     expect(await cents()).toBe(6);
     expect((await rebuild(accounts(), { verifyOnly: true })).comparison!.difference).toBeUndefined();
+  });
+
+  it('can be cancelled in a part of the log that has no events for it', async () => {
+    await openAccounts(1, 200);
+    const cancel = new AbortController();
+    let pages = 0;
+    jest.spyOn(store, 'readAll').mockImplementation(async function* ({ after }) {
+      for (let page = 1n; page <= 100n; page++) {
+        if (++pages === 3) cancel.abort();
+        yield { events: [], position: after + page, caughtUp: false };
+      }
+    });
+    await expect(rebuild(accounts(), { signal: cancel.signal })).rejects.toThrow(RebuildCancelled);
+    expect(pages).toBe(3);
   });
 
   it('can be cancelled and continues from there', async () => {

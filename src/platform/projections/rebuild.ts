@@ -189,10 +189,11 @@ export class Rebuild {
   /** Applies events exactly up to a position. Past it, the two schemas could not be compared. */
   private async fill(target: bigint): Promise<void> {
     if (this.writer.position >= target) return;
-    const stop = new AbortController();
+    let isClosed = false;
     const source = this.store.readAll({ after: this.writer.position, filter: filterOf(this.definition.projection) });
     // A batch is read and decoded while Postgres applies the previous one.
-    const batches = new Pages(batchesUpTo(target, source, stop.signal), () => stop.abort());
+    const isOver = () => isClosed || this.options.signal.aborted;
+    const batches = new Pages(batchesUpTo(target, source, isOver), () => (isClosed = true));
     try {
       for (let batch = await batches.next(); batch; batch = await batches.next()) {
         this.throwIfCancelled();
