@@ -75,6 +75,7 @@ export async function* follow<Page>(
   for (let failures = 0; !signal.aborted; failures++) {
     // The server drops slow consumers by design, so the first failure resumes at once. Repeated failures without progress wait.
     if (failures > 1) await systemTiming.pause(backOffMs(failures - 1, systemTiming), signal);
+    if (signal.aborted) return;
     const started = Date.now();
     let inbox: Inbox | undefined;
     let answered = false;

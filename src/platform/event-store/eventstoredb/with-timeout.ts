@@ -5,6 +5,7 @@ export async function withTimeout<T>(ms: number, promise: Promise<T>, late: () =
     const timer = setTimeout(() => reject(late()), ms);
     const onAbort = () => reject(late());
     signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted) onAbort();
     stop = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
