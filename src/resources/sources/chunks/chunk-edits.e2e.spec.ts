@@ -46,6 +46,18 @@ describe('chunks', () => {
     expect(again.chunk_id).not.toBe(chunk_id);
   });
 
+  it('belong to the file that a client names as their source', async () => {
+    const [{ metadata }] = (await chunks()) as readonly [Chunk];
+    const filename = String(metadata['filename']);
+    const add = async (source: string) => {
+      const added = { id, text: 'Milk first.', metadata: { source, source_id: id, title: 'Milk' } };
+      expect((await world.alice.post('/api/add_chunk', added)).status).toBe(201);
+      return (await chunks()).at(-1)?.metadata['filename'];
+    };
+    expect(await add(filename)).toBe(filename);
+    expect(await add('Handbook')).toBe('added.txt');
+  });
+
   it('are not found for other users or under unknown ids', async () => {
     const [{ doc_id: chunk_id }] = (await chunks()) as readonly [Chunk];
     const missing = [404, { success: false, message: 'Chunk not found' }];

@@ -26,7 +26,7 @@ const NOT_BLANK = { message: 'text must not be blank' };
 class NewChunk {
   @IsString() @IsNotEmpty() id!: string;
   @IsString() @Matches(/\S/, NOT_BLANK) @MaxLength(TEXT_CHARACTERS_MAX) text!: string;
-  /** Only `title` and `filename` are stored. */
+  /** Only `title` and `filename` are stored. Without a `filename`, a `source` that is the path of a file of the source is it. */
   @IsOptional() @IsObject() metadata?: Record<string, unknown> | null;
 }
 
@@ -55,7 +55,7 @@ export class ChunkEditsController {
   @HttpCode(201)
   async add(@CurrentUser() user: SignedInUser, @Confirms('chunks') confirm: Confirm, @Body() body: NewChunk) {
     const source = await this.editable(user, body.id);
-    const { title = source.name, filename = WRITTEN_BY_HAND } = namesIn(body.metadata);
+    const { title = source.name, filename = fileNamedIn(body.metadata, source) ?? WRITTEN_BY_HAND } = namesIn(body.metadata);
     const chunk = { text: storableText(body.text), title, filename };
     const { chunkId, position } = await this.edits.add(source, chunk, user.cause);
     await confirm(position);
@@ -95,6 +95,10 @@ export class ChunkEditsController {
     return this.reaching.reached(user, source, 'sources', 'edit', sourceNotFound);
   }
 }
+
+/** The file to which a client adds a chunk. The web client names it as `source`, or the source itself where it shows no single file. */
+const fileNamedIn = (metadata: NewChunk['metadata'], { files }: SourceRecord): string | undefined =>
+  files.find(({ filename }) => filename === metadata?.['source'])?.filename;
 
 function namesIn(metadata: Readonly<Record<string, unknown>> | null | undefined): Partial<Omit<ChunkText, 'text'>> {
   const { title, filename } = metadata ?? {};
