@@ -207,24 +207,29 @@ describe('the checks of single texts, in an answer split into any tokens', () =>
     );
   });
 
-  it('show no line of a private key and no part of a token after pauses in it, and all of the text after it', async () => {
-    const openEnded = fc.constantFrom(
-      ...SECRETS.filter((secret) => secret.length > 256),
-      ...['ghp_', 'sk-ant-', 'hooks.slack.com/services/', 'AccountKey='].map((sign) => sign + 'Ab3'.repeat(20)),
+  it('show nothing of a secret from where it is recognised, and all that follows it, with pauses and other deltas anywhere in it', async () => {
+    const secrets = fc.constantFrom(
+      ...SECRETS.filter((secret) => guardrails.localScan(ONLY_SECRETS, 'output', secret).spans.length > 0),
+      ...['sk-ant-', 'hooks.slack.com/services/', 'AccountKey=', 'hvs.'].map((sign) => sign + 'Ab3'.repeat(20)),
     );
-    const after = fc.array(fc.constantFrom<AnswerDelta>(CALL, PAUSE, { type: 'checkpoint' }, { type: 'thought', text: 'Hm. ' }), {
-      minLength: 1,
-      maxLength: 3,
-    });
+    const after = fc.array(
+      fc.constantFrom<AnswerDelta>(CALL, PAUSE, { type: 'checkpoint' }, { type: 'thought', text: 'Hm. ' }, said('')),
+      { minLength: 1, maxLength: 3 },
+    );
     await fc.assert(
-      fc.asyncProperty(openEnded, lengths, fc.array(after, { minLength: 1, maxLength: 5 }), async (secret, sizes, others) => {
-        // A secret is recognised when it is at least this long. The END line of a key is not cut.
-        const [, beginning, middle, end] = /^(-.*-\n|eyJ\w+|.{55})([^]*?)(-----END[^]*)?$/.exec(secret)!;
-        const tokens = [`The key:\n${beginning!}`, ...tokensOf(middle!, sizes), `${end ?? ''} It ends.`];
-        const deltas = tokens.flatMap((token, at) => [said(token), ...others[at % others.length]!]);
-        expect(await answerWithPauses([...deltas, PAUSE])).toBe('The key:\n[REDACTED] It ends.');
+      fc.asyncProperty(secrets, lengths, fc.array(after, { minLength: 1, maxLength: 5 }), async (secret, sizes, others) => {
+        // The END line of a key is not cut: its rest after a pause may be part of the key.
+        const [, middle, end = ''] = /^([^]*?)(-----END[^]*)?$/.exec(secret)!;
+        const tokens = ['The key:\n', ...tokensOf(middle!, sizes), `${end} It ends.`];
+        const answer = await answerWithPauses([
+          ...tokens.flatMap((token, at) => [said(token), ...others[at % others.length]!]),
+          PAUSE,
+        ]);
+        const [, beginning] = /^The key:\n([^]*)\[REDACTED\] It ends\.$/.exec(answer)!;
+        expect(secret.startsWith(beginning!)).toBe(true);
+        expect(guardrails.localScan(ONLY_SECRETS, 'output', beginning!).spans).toEqual([]);
       }),
-      { numRuns: 200 },
+      { numRuns: 300 },
     );
   });
 

@@ -71,6 +71,8 @@ export class ResearchSteps {
     const sources: Source[] = [...(resumed?.found.sources ?? [])];
     let toolCalls: Findings['toolCalls'] = resumed?.found.toolCalls ?? [];
     let report = '';
+    /** The text of all rounds: a secret may continue in the last one, which is the report. */
+    const written = run.guard?.shownText('', resumed?.loop.openMatch);
     const found = () => ({ sources: distinctSources(sources), toolCalls });
     const records = () => [...before.flatMap((each) => each.toolCalls), ...toolCalls];
     const decided = new Set(resumed ? setting.transcript.resumption?.paused.calls.map(({ callId }) => callId) : []);
@@ -87,6 +89,7 @@ export class ResearchSteps {
             if (report.length < REPORT_CHARACTERS_MAX) report += delta.text;
             break;
           case 'round-over':
+            written?.add(report);
             report = '';
             break;
           case 'usage':
@@ -115,6 +118,7 @@ export class ResearchSteps {
           case 'thought':
         }
       }
+      if (written?.openMatch) report = written.add(report);
     } catch (error) {
       if (!(error instanceof ModelFailed)) throw error;
       report = `This step could not be investigated. ${error.message}`;
