@@ -78,9 +78,11 @@ for (const place of missing) {
 }
 if (kept && Number(kept.split(':')[0]) > newest.number) problem(`Seal ${kept.split(':')[0]} is missing.`);
 
+if (newest.number === 0) problem('The export has no seal. Only an administrator exports all events.');
+
 // The newest seal is listed only by the next one.
 unsealed.delete(newest.place);
 for (const text of problems) console.log(text);
 console.log(`${sealed} events in ${newest.number} seals, ${purged} of them purged; ${unsealed.size} events without a seal yet.`);
-console.log(`Newest seal: ${newest.number}:${newest.sha256}`);
+if (newest.number > 0) console.log(`Newest seal: ${newest.number}:${newest.sha256}`);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -98,6 +98,12 @@ describe.each([
     expect(code).toBe(1);
   });
 
+  it('finds an export that has no seals, such as that of a user', async () => {
+    const { code, output } = await verified(exported.filter((line) => !isSeal(line)));
+    expect(output).toMatch(/^The export has no seal\. Only an administrator exports all events\.$/m);
+    expect(code).toBe(1);
+  });
+
   it('finds a forged log whose seals are made again, by a seal that was kept', async () => {
     const forged = resealed(exported.map((line) => line.replace('First?', 'Other?')));
     const [alone, withKept] = [await verified(forged), await verified(forged, seal)];
