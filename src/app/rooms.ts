@@ -60,7 +60,7 @@ import { StartUpModule } from '../views/start-up/start-up.module.js';
 import { TracesModule } from '../views/traces/traces.module.js';
 import { LimitsModule } from '../work/limits/limits.module.js';
 import { RetentionModule } from '../work/retention/retention.module.js';
-import { SealsModule } from '../work/seals/seals.module.js';
+import { LogSealsModule } from '../work/log-seals/log-seals.module.js';
 import { TasksModule } from '../work/tasks/tasks.module.js';
 
 /** A module with the lists that it contributes. The module exports the providers that its lists name. */
@@ -82,7 +82,7 @@ export const ROOMS: readonly Room[] = [
   TasksModule,
   LimitsModule,
   RetentionModule,
-  SealsModule,
+  LogSealsModule,
   IdentityModule,
   AccessTokensModule,
   OidcModule,

@@ -13,8 +13,8 @@ import { say } from '../../../test/support/scripted-model-server.js';
 import { openWorld, type World } from '../../../test/support/world.js';
 import { Commands } from '../../kernel/commands.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
-import { SealLog } from '../../work/seals/log-seals.commands.js';
-import type { LogSealed } from '../../work/seals/log-seals.events.js';
+import { SealLog } from '../../work/log-seals/log-seals.commands.js';
+import type { LogSealed } from '../../work/log-seals/log-seals.events.js';
 
 const PROGRAM = join(import.meta.dirname, '../../../docs/examples/audit/verify-log.mjs');
 const CAUSE = { actor: 'system:test', credential: 'system', correlationId: 'test', causationId: 'test' } as const;

@@ -6,6 +6,6 @@ const TICKERS = [SealEvents];
 
 /** Seals the log, so that a change of what it holds can be proved. */
 @Module({ providers: [...TICKERS, SealLogHandler], exports: [...TICKERS] })
-export class SealsModule {
+export class LogSealsModule {
   static readonly tickers = TICKERS;
 }
