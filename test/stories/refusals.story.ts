@@ -17,8 +17,8 @@ type Case = Readonly<{
   code?: string;
   /** The only route to which the case applies. */
   only?: '/stream' | '/api/answer';
-  /** The refusal is JSON on `/stream` too, because it is about the request itself. */
-  json?: true;
+  /** Whether the refusal is JSON on `/stream` too, because it is about the request itself. Every 400 is, if this is left out. */
+  json?: boolean;
 }>;
 
 /** The refusals of questions on both answering routes. A refused question has no effect. */
@@ -79,7 +79,13 @@ export function refusalsStory(makeBacking: MakeBacking): void {
     wrong('history', 5),
     wrong('history', ['a']),
     wrong('history', '[{"prompt":1,"response":"b"}]'),
-    wrong('model_id', 'no-such-model'),
+    {
+      name: 'an unknown model',
+      body: { question, model_id: 'no-such-model' },
+      status: 400,
+      says: /^model_id names no model/,
+      json: false,
+    },
     wrong('model_id', 5),
     wrong('api_key', 5),
     wrong('agent_id', {}),
@@ -300,10 +306,16 @@ export function refusalsStory(makeBacking: MakeBacking): void {
  * Expects a refusal in the format of its route. On `/stream` it is JSON if it is about the request itself, else a frame without
  * an id.
  */
-function expectRefusal(reply: Reply, route: '/stream' | '/api/answer', says: RegExp, code?: string, isJson = false): void {
+function expectRefusal(
+  reply: Reply,
+  route: '/stream' | '/api/answer',
+  says: RegExp,
+  code?: string,
+  isJson = reply.status === 400,
+): void {
   if (route === '/api/answer') {
     expect(reply.body).toEqual({ error: expect.stringMatching(says), ...(code && { code }) });
-  } else if (isJson || reply.status === 400) {
+  } else if (isJson) {
     expect(reply.body).toEqual({ success: false, message: expect.stringMatching(says), ...(code && { error: code }) });
   } else {
     expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');

@@ -68,7 +68,7 @@ export class QuestionResolver {
     private readonly reaching: Reaching,
   ) {}
 
-  /** @throws Rejection agent-not-found, conversation-not-found, prompt-not-found, attachment-…, invalid-request */
+  /** @throws Rejection agent-not-found, conversation-not-found, prompt-not-found, model-not-found, attachment-…, invalid-request */
   async resolve(received: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
     const request: QuestionRequest = caller.kind === 'link' ? askedByReader(received, caller.terms) : received;
     const question = request.question ?? '';
@@ -117,7 +117,7 @@ export class QuestionResolver {
    * The model that a question names: a model of the service, or one that the caller has added. With an agent of another owner, it
    * may be a model of the service or one of the owner's models that the agent is configured with, but no model of the caller,
    * which must not receive the agent's data.
-   * @throws Rejection invalid-request
+   * @throws Rejection model-not-found
    */
   private async checkedModel(
     modelId: string | null | undefined,
@@ -128,7 +128,7 @@ export class QuestionResolver {
     const ownerId = agent?.ownerId ?? ownerOf(caller);
     const isOffered = isOwner(caller, ownerId) || modelsOf(agent).includes(modelId);
     if (!(await this.models.has(modelId, isOffered ? ownerId : undefined)))
-      throw new Rejection('invalid-request', `model_id names no model of this service: ${modelId}`);
+      throw new Rejection('model-not-found', `model_id names no model of this service: ${modelId}`);
     return modelId;
   }
 
