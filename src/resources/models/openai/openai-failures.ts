@@ -1,5 +1,6 @@
 import { APIConnectionError, APIError } from 'openai';
 import { FrameTooLong } from './event-stream-reader.js';
+import { AnswerTooLong } from './streamed-response.js';
 import { AddressRefused } from '../../../platform/outgoing/outgoing-http.port.js';
 import { ModelFailed, type ModelFailure } from '../model/language-model.port.js';
 
@@ -24,16 +25,17 @@ export function modelFailed(failure: ModelFailure, cause?: unknown): ModelFailed
 /** Translates an error of the client into the port's error. */
 export function failureOf(error: unknown): ModelFailed {
   if (error instanceof ModelFailed) return error;
-  if (error instanceof FrameTooLong) return modelFailed('bad-reply', error);
-  if (error instanceof APIConnectionError && isRefusedAddress(error)) return modelFailed('not-reachable', error);
+  if (hasCause(error, FrameTooLong) || hasCause(error, AnswerTooLong)) return modelFailed('bad-reply', error);
+  // The guard of outgoing requests refused the address, which makes a retry useless.
+  if (error instanceof APIConnectionError && hasCause(error, AddressRefused)) return modelFailed('not-reachable', error);
   if (error instanceof APIConnectionError || !(error instanceof APIError)) return modelFailed('unavailable', error);
   const { status, code, type, message } = error as APIError<number | undefined, Headers | undefined, object | undefined>;
   return modelFailed(kindOf(status, reasonIn(code, type, message)), error);
 }
 
-/** Whether the guard of outgoing requests refused the address, which makes a retry useless. */
-function isRefusedAddress(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof AddressRefused) return true;
+/** Whether the error or one of its causes is of a kind. */
+function hasCause(error: unknown, kind: new (...of: never[]) => unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof kind) return true;
   return false;
 }
 

@@ -1,6 +1,7 @@
 import OpenAI, { APIError, toFile } from 'openai';
 import { type Recording, Speech, type Transcript } from '../model/speech.port.js';
 import { failureOf } from './openai-failures.js';
+import { fetchBounded } from './streamed-response.js';
 
 export type SpeechModels = Readonly<{ hearing: string | undefined; speaking: string | undefined; voice: string }>;
 
@@ -31,6 +32,7 @@ export class OpenAiSpeech extends Speech {
       maxRetries: 0,
       timeout: TIMEOUT_MS,
       logLevel: 'off',
+      fetch: fetchBounded,
     });
   }
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
+import { text } from 'node:stream/consumers';
+import { ReadableStream } from 'node:stream/web';
 import { type Dispatcher, request } from 'undici';
 
 /** A response whose body is read from Node's stream. Reading each piece through a web stream costs twice as much. */
@@ -14,6 +15,32 @@ export class StreamedResponse extends Response {
 
 /** Maximum bytes of an error that are read. Errors are parsed at once, and their reason is near the start. */
 export const ERROR_BYTES_MAX = 64 * 1024;
+
+/**
+ * Maximum bytes of an answer of the operator's endpoint that is not streamed. The vectors of EMBEDDINGS_BATCH_MAX texts take up to
+ * 25 MiB.
+ */
+export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+export class AnswerTooLong extends Error {
+  override readonly name = 'AnswerTooLong';
+}
+
+/** The same pieces of an answer. @throws AnswerTooLong */
+async function* bounded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of pieces) {
+    bytes += piece.byteLength;
+    if (bytes > ANSWER_BYTES_MAX) throw new AnswerTooLong(`An answer is longer than ${ANSWER_BYTES_MAX} bytes.`);
+    yield piece;
+  }
+}
+
+/** The `fetch` for speech. Reading an answer fails after ANSWER_BYTES_MAX bytes. */
+export const fetchBounded: typeof globalThis.fetch = async (url, init) => {
+  const response = await fetch(url, init);
+  return response.body ? new Response(ReadableStream.from(bounded(response.body)), response) : response;
+};
 
 /** Converts a response that another fetch returned. */
 export async function streamed(response: Response, init: unknown): Promise<Response> {
@@ -53,8 +80,8 @@ export async function fetchStreamed(dispatcher: Dispatcher, url: string, init: F
   });
   const head = { status: statusCode, headers: headersOf(headers) };
   if (statusCode === 200 && asksForStream(init) && !isJson(head.headers)) return new StreamedResponse(body, head);
-  const text = await body.text();
-  return new Response(mayHaveBody(statusCode) ? text : null, head);
+  const whole = statusCode >= 400 ? await startOf(body) : await text(bounded(body));
+  return new Response(mayHaveBody(statusCode) ? whole : null, head);
 }
 
 /** JSON escapes quotes in the user's text, so this matches only the request's own field. */
