@@ -55,6 +55,10 @@ export const CHAT_BODY = {
         json_schema: { type: 'object', properties: { schema: { type: 'object', description: 'A JSON Schema.' } } },
       },
     },
+    response_schema: {
+      type: 'object',
+      description: 'A JSON Schema, or an object with one as `schema`. It takes the place of `response_format`.',
+    },
     temperature: { type: 'number', minimum: 0, maximum: 2 },
     top_p: { type: 'number', minimum: 0, maximum: 1 },
     frequency_penalty: { type: 'number', minimum: -2, maximum: 2 },

@@ -71,7 +71,9 @@ export class ChatCompletionsController {
     const named = conversationInHeader || request.conversationId;
     const begin = async (): Promise<Started> => ({
       request,
-      started: await this.chat.begin(request, caller, named, key).catch(inTheirWords(THEIR_NAMES)),
+      started: await this.chat
+        .begin(request, caller, named, key)
+        .catch(inTheirWords({ ...THEIR_NAMES, json_schema: request.schemaField })),
       caller,
     });
     await (request.stream ? this.stream(begin, reply) : this.answer(await begin(), reply));
@@ -141,7 +143,6 @@ const headersOf = ({ position, replayed }: StartedAnswer, { ignored }: ChatReque
 
 /** The names of fields in this dialect, by the service's own names. */
 const THEIR_NAMES: TheirNames = {
-  json_schema: 'response_format',
   model_id: 'model',
   client_tools: 'tools',
   tool_actions: 'messages',

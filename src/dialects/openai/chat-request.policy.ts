@@ -1,5 +1,5 @@
 import { Rejection } from '../../kernel/rejection.js';
-import { formatIn } from './asking/answer-format.policy.js';
+import { formatIn, schemaIn } from './asking/answer-format.policy.js';
 import { type CallersFunction, functionOf } from './asking/functions.policy.js';
 import { saidIn, type Contents } from './asking/messages.policy.js';
 import { modelNamed } from './asking/model-name.policy.js';
@@ -16,6 +16,8 @@ export type ChatRequest = Contents &
     tools: readonly Readonly<Record<string, unknown>>[];
     /** The schema that the answer must match. */
     schema: Readonly<Record<string, unknown>> | undefined;
+    /** The field that holds the schema. */
+    schemaField: (typeof SCHEMA_FIELDS)[number];
     sampling: Readonly<Record<string, unknown>>;
     stream: boolean;
     includesUsage: boolean;
@@ -26,8 +28,10 @@ export type ChatRequest = Contents &
 const SAMPLING = ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens'];
 /** Accepted and ignored, because most clients send some of these with every request. */
 const IGNORED = ['reasoning_effort', 'verbosity'];
+/** The fields that may hold the schema of the answer. The first one that a request has counts. */
+const SCHEMA_FIELDS = ['response_schema', 'response_format'] as const;
 const READ = [
-  ...['messages', 'model', 'tools', 'stream', 'stream_options', 'conversation_id', 'docsgpt', 'response_format'],
+  ...['messages', 'model', 'tools', 'stream', 'stream_options', 'conversation_id', 'docsgpt', ...SCHEMA_FIELDS],
   ...[...SAMPLING, 'max_completion_tokens', ...IGNORED],
 ];
 
@@ -49,7 +53,7 @@ const ONLY: OnlyValues = {
 export function chatRequestOf(body: unknown, agentId: string): ChatRequest {
   if (!isJsonObject(body)) throw new Rejection('invalid-request', 'The request body must be a JSON object.');
   refuseUnread(body, READ, ONLY);
-  const { model, tools, stream, stream_options: options, response_format: format } = body;
+  const { model, tools, stream, stream_options: options } = body;
   if (!isAbsent(model) && typeof model !== 'string') throw refused('model', 'must be a string.');
   if (!isAbsent(stream) && typeof stream !== 'boolean') throw refused('stream', 'must be a boolean.');
   const contents = saidIn(body['messages']);
@@ -69,12 +73,19 @@ export function chatRequestOf(body: unknown, agentId: string): ChatRequest {
     conversationId: idIn(body['conversation_id'], 'conversation_id') || extension.conversationId,
     modelId: modelNamed(model, agentId),
     tools: functions.map(({ declared }) => declared),
-    schema: isAbsent(format) ? undefined : formatIn(format, 'response_format', 'json_schema'),
+    ...schemaOf(body),
     sampling: samplingIn(body),
     stream: stream ?? false,
     includesUsage: includesUsage(options),
     body,
   };
+}
+
+function schemaOf(body: Readonly<Record<string, unknown>>): Pick<ChatRequest, 'schema' | 'schemaField'> {
+  const schemaField = SCHEMA_FIELDS.find((field) => !isAbsent(body[field])) ?? 'response_format';
+  const given = body[schemaField];
+  if (schemaField === 'response_schema') return { schema: schemaIn(given, schemaField), schemaField };
+  return { schema: isAbsent(given) ? undefined : formatIn(given, schemaField, 'json_schema'), schemaField };
 }
 
 function samplingIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -4,6 +4,13 @@ import { isJsonObject } from '../../../resources/json-object.policy.js';
 /** The schema for `json_object`, which allows any object. */
 const ANY_OBJECT = { type: 'object' } as const;
 
+/** The schema in DocsGPT's `response_schema`: the field itself, or its `schema`. @throws Rejection invalid-request */
+export function schemaIn(given: unknown, place: string): Readonly<Record<string, unknown>> {
+  if (!isJsonObject(given)) throw refused(place, 'must be a JSON Schema.');
+  const { schema } = given;
+  return isJsonObject(schema) ? schema : given;
+}
+
 /**
  * The schema that the answer must match. Undefined if the answer is text. `within`: the field of the format that holds the name
  * and the schema. If it is missing, the format itself holds them. @throws Rejection invalid-request
