@@ -3,7 +3,6 @@
 // It prints the newest seal: keep it outside the service. Exit code 1: something was changed, added or removed.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 
 const SEALS = 'logSeals-log';
 /** Types whose event removes all earlier events of its stream, as do those that end with "Purged". */
@@ -55,8 +54,19 @@ function verifySeal({ number, after, upTo, events }) {
   for (const [place, { position }] of unsealed) if (position <= BigInt(upTo)) problem(`${place} was added after seal ${number}.`);
 }
 
+/** Lines end with \n alone. Node's readline also ends them at separators that JSON allows in a string. */
+async function* linesOf(path) {
+  let rest = '';
+  for await (const text of createReadStream(path, 'utf8')) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop();
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
 let position = -1n;
-for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+for await (const line of linesOf(file)) {
   const event = JSON.parse(line);
   const sha256 = createHash('sha256').update(line).digest('hex');
   const place = `${event.stream}@${event.revision}`;

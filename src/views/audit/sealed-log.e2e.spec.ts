@@ -38,7 +38,8 @@ describe.each([
     const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
     world = await openWorld({ RETENTION_EVERY_SECONDS: '0.2' }, makeBacking, log);
     admin = await world.as('root', { roles: ['admin'] });
-    for (const question of ['First?', 'Second?']) {
+    // A separator of lines that JSON does not escape.
+    for (const question of ['First?\u2028', 'Second?']) {
       world.model.next(say('Yes.'));
       await world.alice.stream({ question });
       await sealed();
