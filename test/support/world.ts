@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { categoryOf, LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
 import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { type Backing, type MakeBacking, onPostgres } from './backing.js';
+import { LOG_SEALS_CATEGORY } from '../../src/work/log-seals/log-seals.events.js';
 import { Client } from './client.js';
 import { eventually } from './eventually.js';
 import { ScriptedModelServer } from './scripted-model-server.js';
@@ -29,7 +30,7 @@ export type World = Readonly<{
 }>;
 
 /** Categories of events that are appended at any time after what they are about. */
-const LATER = ['logSeals', 'user'];
+const LATER = [LOG_SEALS_CATEGORY, 'user'];
 
 export async function openWorld(
   environment: Readonly<Record<string, string>> = {},

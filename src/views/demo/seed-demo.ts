@@ -8,6 +8,7 @@ import { agentKeyHash } from '../../resources/identity/agent-keys.policy.js';
 import { EventStore, lastEvent, LOG_START, type StoredEvent, STREAM_START } from '../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { LOG_CATEGORY } from '../../kernel/event-sourcing/log-format.events.js';
+import { LOG_SEALS_CATEGORY } from '../../work/log-seals/log-seals.events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import { deterministicId, newId } from '../../kernel/ids.js';
 import { KeyValue } from '../../kernel/key-value.js';
@@ -61,7 +62,7 @@ export class SeedDemo {
   private async isWanted(): Promise<boolean> {
     for await (const { events } of this.store.readAll({
       after: LOG_START,
-      filter: { exceptCategories: [LOG_CATEGORY] },
+      filter: { exceptCategories: [LOG_CATEGORY, LOG_SEALS_CATEGORY] },
       limit: 1,
     })) {
       if (events.length > 0) return events[0]!.stream === sourceStream(SOURCE_ID);

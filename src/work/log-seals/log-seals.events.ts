@@ -9,5 +9,7 @@ export type SealedEvent = readonly [stream: string, revision: number, sha256: st
  */
 export type LogSealed = Event<'LogSealed', { number: number; after: string; upTo: string; events: readonly SealedEvent[] }>;
 
+export const LOG_SEALS_CATEGORY = 'logSeals';
+
 /** The only stream of its category. */
-export const LOG_SEALS_STREAM = 'logSeals-log';
+export const LOG_SEALS_STREAM = `${LOG_SEALS_CATEGORY}-log`;
