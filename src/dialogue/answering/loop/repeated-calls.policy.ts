@@ -7,17 +7,26 @@ import type { CalledTool } from '../../conversation/conversation.events.js';
  * never match.
  */
 export class RepeatedCalls {
-  private readonly counts = new Map<string, number>();
+  /** By signature, the indexes of the earlier calls, and the number of calls of the attempt so far. */
+  private readonly known = new Map<string, { places: number[]; asked: number }>();
+  /** The number of earlier calls whose signatures are known. Each is computed once, because calls may have large arguments. */
+  private noted = 0;
 
   /**
    * The index of the earlier call that this call repeats; undefined if the call is new. Pass the calls of an attempt in order.
+   * Earlier calls may only be added at the end of the list.
    */
   next(call: CalledTool, earlier: readonly Readonly<{ call: CalledTool }>[]): number | undefined {
+    for (; this.noted < earlier.length; this.noted++) this.like(earlier[this.noted]!.call).places.push(this.noted);
+    const like = this.like(call);
+    return like.places[like.asked++];
+  }
+
+  private like(call: CalledTool) {
     const signature = signatureOf(call);
-    const before = this.counts.get(signature) ?? 0;
-    this.counts.set(signature, before + 1);
-    const same = [...earlier.keys()].filter((place) => signatureOf(earlier[place]!.call) === signature);
-    return same[before];
+    const like = this.known.get(signature) ?? { places: [], asked: 0 };
+    this.known.set(signature, like);
+    return like;
   }
 }
 

@@ -9,12 +9,13 @@ import type { CallLedger } from '../loop/tool-round.js';
  * run if a former producer began n such calls; it ends as the n-th of those did.
  */
 export function withoutRepetition(ledger: CallLedger, { started, finished }: CallHistory, done: ReadonlySet<string>): CallLedger {
-  const left = [...started.values()].filter(({ callId }) => !done.has(callId));
+  const undone = [...started.values()].filter(({ callId }) => !done.has(callId));
+  const left = undone.map((call) => ({ callId: call.callId, signature: signatureOf(call) }));
   return {
     finish: ledger.finish,
     begin: async (call): Promise<CallEnd | void> => {
       const signature = signatureOf(call);
-      const at = left.findIndex((before) => signatureOf(before) === signature);
+      const at = left.findIndex((before) => before.signature === signature);
       const [before] = at === -1 ? [] : left.splice(at, 1);
       if (!before) return ledger.begin(call);
       const end = finished.get(before.callId);
