@@ -41,7 +41,7 @@ export const LOG = Symbol('Log');
 export class PlatformModule {
   static over(platform: Platform, log: Logger): DynamicModule {
     const streams = new Streams(platform.store, systemTiming, platform.config.eventStorePatienceMs);
-    const progress = new Progress(systemTiming);
+    const { progress } = platform;
     const queries = new RememberedQueries(progress, systemTiming);
     const fingerprints = new Fingerprints(platform.config.encryptionSecretKey);
     const values = [

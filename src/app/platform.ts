@@ -25,6 +25,7 @@ import { checkDescriptors } from '../platform/descriptors.js';
 import { systemTiming } from '../platform/system-timing.js';
 import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
 import { WholeLogEventStore } from '../platform/event-store/whole-log-event-store.js';
+import { Progress } from '../platform/projections/progress.js';
 import { InProcessKeyValue } from '../platform/messaging/key-value/in-process-key-value.js';
 import { GuardedHttp } from '../platform/outgoing/guarded-http.js';
 import { type DatabaseOptions, openDatabase } from '../platform/postgres/database.js';
@@ -44,6 +45,7 @@ export type Platform = Readonly<{
   config: Config;
   sql: Sql;
   store: EventStore;
+  progress: Progress;
   signals: Signals;
   keyValue: KeyValue;
   queue: WorkQueue;
@@ -98,7 +100,12 @@ export async function openPlatform(
     const log = await openEventStore(config, at, opened, onOutage);
     const closing = await opened(new AbortController(), async (controller) => controller.abort());
     const readable = await readableLog(log.store, logUseOf(config), { onLost, onOutage, signal: closing.signal });
-    const store = new WholeLogEventStore(readable, () => furthestPlace(sql));
+    const progress = new Progress(systemTiming);
+    const store = new WholeLogEventStore(
+      readable,
+      () => furthestPlace(sql),
+      () => progress.forget(),
+    );
     void store.keepComparing(systemTiming, closing.signal);
     const seals = new SealingKey(config.encryptionSecretKey);
     const credentials = new PostgresCredentialVault(sql, config.encryptionSecretKey);
@@ -127,6 +134,7 @@ export async function openPlatform(
       config,
       sql,
       store,
+      progress,
       ...shared,
       credentials,
       credentialUses,

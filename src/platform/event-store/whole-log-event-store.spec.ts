@@ -11,6 +11,8 @@ let store: WholeLogEventStore;
 /** The furthest place of a follower, which may run in another process. */
 let furthest: bigint;
 let asked: number;
+/** How often the store has reported that the followers were taken back. */
+let takenBack: number;
 /** A place that the restored log does not reach. */
 let lost: bigint;
 
@@ -19,9 +21,13 @@ beforeEach(async () => {
   ({ position: lost } = await before.append('a-1', 'none', newEvents(5)));
   restored = new InMemoryEventStore();
   await restored.append('a-1', 'none', newEvents(1));
-  asked = 0;
+  asked = takenBack = 0;
   furthest = lost;
-  store = new WholeLogEventStore(restored, async () => (asked++, furthest));
+  store = new WholeLogEventStore(
+    restored,
+    async () => (asked++, furthest),
+    () => takenBack++,
+  );
 });
 
 const follow = async (after: bigint) => {
@@ -53,7 +59,9 @@ describe('a log that was restored to a state before the place of a follower', ()
   it('takes appends after a rebuild', async () => {
     await expect(store.append('a-1', 0, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
     furthest = await restored.head();
+    expect(takenBack).toBe(0);
     expect(await store.append('a-1', 0, newEvents(1))).toMatchObject({ revision: 1 });
+    expect(takenBack).toBe(1);
   });
 
   it('takes no append while the places of the followers cannot be read', async () => {
@@ -82,6 +90,10 @@ describe('a log that is replaced while the process runs', () => {
     furthest = lost;
     await timing.pause(COMPARED_EVERY_MS + 1);
     await expect(store.append('a-1', 2, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(takenBack).toBe(0);
+    furthest = LOG_START;
+    await timing.pause(COMPARED_EVERY_MS + 1);
+    expect(takenBack).toBe(1);
     closing.abort();
     await comparing;
   });

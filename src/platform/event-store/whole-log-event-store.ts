@@ -3,6 +3,7 @@ import {
   EventStore,
   type ExpectedRevision,
   isPlaceIn,
+  LOG_START,
   LogDiffers,
   LogEndsEarlier,
   type LogFilter,
@@ -30,10 +31,17 @@ export class WholeLogEventStore extends EventStore {
   private isWhole = false;
   private comparing: Promise<void> | undefined;
 
-  /** @param furthest returns the furthest place that any follower has stored */
+  /** The furthest place of the last comparison. */
+  private place = LOG_START;
+
+  /**
+   * @param furthest returns the furthest place that any follower has stored
+   * @param onTakenBack is called when that place is further back than before, because a rebuild has followed a restored log
+   */
   constructor(
     private readonly store: EventStore,
     private readonly furthest: () => Promise<bigint>,
+    private readonly onTakenBack: () => void = () => undefined,
   ) {
     super();
   }
@@ -124,6 +132,8 @@ export class WholeLogEventStore extends EventStore {
     const place = await this.furthest().catch((error: unknown) => {
       throw new StoreUnavailable('The places up to which the log was followed cannot be read.', { cause: error });
     });
+    if (place < this.place) this.onTakenBack();
+    this.place = place;
     if ((await this.store.end()) < place) return new LogEndsEarlier();
     return (await isPlaceIn(this.store, place)) ? undefined : new LogDiffers();
   }

@@ -28,3 +28,14 @@ it('ends the pause of a writer when a caller waits, and allows no pause while a 
   stop.abort();
   await resting;
 });
+
+it('knows no position any more after all followers were taken back, until a checkpoint is seen again', () => {
+  const progress = new Progress(systemTiming);
+  progress.seen('accounts', 9n);
+  progress.seen('accounts', 7n);
+  expect(progress.hasReached(['accounts'], 9n)).toBe(true);
+  progress.forget();
+  expect(progress.hasReached(['accounts'], 1n)).toBe(false);
+  progress.seen('accounts', 3n);
+  expect([progress.hasReached(['accounts'], 3n), progress.hasReached(['accounts'], 4n)]).toEqual([true, false]);
+});

@@ -36,6 +36,11 @@ export class Progress {
     return this.positions.get(name);
   }
 
+  /** Forgets all positions, because the read models were made again from a log that ends earlier. */
+  forget(): void {
+    this.positions.clear();
+  }
+
   /** Another process may write the read model from now on. */
   handedOver(name: string): void {
     this.ours.delete(name);
