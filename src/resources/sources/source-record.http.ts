@@ -29,7 +29,8 @@ const common = (source: SourceRecord, embeddingsModel: string | undefined, grant
   location: 'local',
   tokens: String(source.tokens),
   retriever: source.config.retrieval.retriever,
-  syncFrequency: source.syncFrequency,
+  // The web client offers syncs of sources whose frequency is not empty.
+  syncFrequency: source.remote ? source.syncFrequency : '',
   provider: source.remote?.kind ?? 'file',
   type: source.remote?.kind ?? 'file',
   config: !grant || grantAllows('sources', grant, 'view_config') ? source.config : null,
