@@ -383,7 +383,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
       'response_format',
       { messages: [HELLO], response_format: { type: 'json_schema', json_schema: { schema: { type: 'tea' } } } },
     ],
-    ['response_schema', { messages: [HELLO], response_schema: { type: 'tea' } } as object as Asked],
+    ['response_schema', { messages: [HELLO], response_schema: { type: 'tea' } }],
     ['temperature', { messages: [HELLO], temperature: 3 }],
     ['tool_choice', { messages: [HELLO], tool_choice: 'required' }],
     ['tools[0]', { messages: [HELLO], tools: [{ type: 'custom', custom: { name: 'x' } }] }],
