@@ -163,6 +163,13 @@ export function questionsStory(makeBacking: MakeBacking): void {
       }
       expect(await answer({ retriever: 'hybrid' })).not.toHaveProperty('warnings');
     });
+
+    it('is ignored if an agent is given, also one that names none', async () => {
+      for (const retriever of ['classic', '']) {
+        const { id } = await world.agent({ retriever });
+        expect(await answer({ retriever: 'graphrag', agent_id: id })).not.toHaveProperty('warnings');
+      }
+    });
   });
 
   describe('prompt_id', () => {

@@ -192,7 +192,7 @@ export class QuestionResolver {
       // ignored.
       sources: request.isNoneDoc && !agent ? [] : [...new Set(sources)].map((id) => ({ id })),
       chunks: chunksWithinBounds((configuration ? configuration.chunks : request.chunks) ?? CHUNKS_DEFAULT),
-      retriever: configuration?.retriever || request.retriever || 'classic',
+      retriever: (configuration ? configuration.retriever : request.retriever) || 'classic',
       passthrough: request.passthrough ?? {},
       responseSchema: request.json_schema ? normalSchema(request.json_schema) : (configuration?.jsonSchema ?? null),
       tools: writeAllowlist === null ? pins : pins.filter(({ toolId }) => !isForOwnersOnly(toolId)),
