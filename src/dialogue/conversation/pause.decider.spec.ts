@@ -138,6 +138,16 @@ describe('a resumption', () => {
       .when(again)
       .thenRejected('tool-call-not-pending');
   });
+  it.each([
+    ['a call that never waited', 'k9'],
+    ['a call of an earlier pause', 'k0'],
+  ])('is rejected while an earlier resumption is running, also when it names %s', (_, callId) => {
+    const earlier = [started, asked('t0'), taken('t0'), paused('t0', ['k0']), ...turnUnresumed(aboutTurn('t0'), 'expired')];
+    const now = [asked('t1', { index: 1 }), taken('t1'), paused('t1', ['k1']), approved('t1', 'k1'), resumed('t1')];
+    given(conversation, [...earlier, ...now, taken('t1', 'p2')])
+      .when(resume([approve(callId)], alice, BEFORE))
+      .thenRejected('resume-in-progress');
+  });
   it('applies to the open pause only, not to an earlier one', () => {
     const past = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1'), paused('t1', ['k3'])];
     given(conversation, past)

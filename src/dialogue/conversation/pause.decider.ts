@@ -48,8 +48,8 @@ function turnToResume(state: Conversation, callIds: readonly string[], by: Party
   if (!('userId' in by) && turns.some(([, { agentKeyId }]) => agentKeyId === null)) throw notFound();
   const [found, another] = turns.filter(([, turn]) => isPaused(turn));
   if (!found) {
-    if (turns.some(([, turn]) => isUnfinished(turn) && turn.runs > 1)) throw inProgress();
-    throw notPending();
+    const isResuming = [...state.turns.values()].some((turn) => isUnfinished(turn) && turn.runs > 1);
+    throw isResuming ? inProgress() : notPending();
   }
   // An id that is pending in two turns is ambiguous.
   if (another) throw notPending();
