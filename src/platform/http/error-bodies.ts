@@ -1,27 +1,28 @@
 import type { Failure } from './errors.js';
+import { SSE_HEADERS } from './sse.js';
 
-export type RenderedError = Readonly<{ contentType: string; body: string }>;
+export type RenderedError = Readonly<{ headers: Readonly<{ 'content-type': string }>; body: string }>;
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;
 
 /** Renders an error body in the format that clients of its route expect. */
 export function renderError(path: string, failure: Failure): RenderedError {
   const { message, code, json, details } = failure;
-  if (isAt(path, '/v1')) return asJson(openAiBody(failure));
-  if (isAt(path, '/mcp')) return asJson(jsonRpcBody(failure));
+  if (isWithin(path, '/v1')) return asJson(openAiBody(failure));
+  if (isWithin(path, '/mcp')) return asJson(jsonRpcBody(failure));
   if (isAt(path, '/api/answer') || isAt(path, '/api/search'))
     return asJson({ error: message, ...(code && { code }), ...details });
   if (!json && isAt(path, '/stream')) {
     const frame = JSON.stringify({ type: 'error', error: message, ...(code && { code }) });
-    return { contentType: EVENT_STREAM_TYPE, body: `data: ${frame}\n\n` };
+    return { headers: SSE_HEADERS, body: `data: ${frame}\n\n` };
   }
   return asJson({ success: false, message, ...(code && { error: code }), ...details });
 }
 
-const asJson = (body: object): RenderedError => ({ contentType: JSON_TYPE, body: JSON.stringify(body) });
+const asJson = (body: object): RenderedError => ({ headers: JSON_HEADERS, body: JSON.stringify(body) });
 
-const isAt = (path: string, route: string): boolean => path === route || path.startsWith(`${route}/`);
+const isAt = (path: string, route: string): boolean => path === route || path === `${route}/`;
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
 /** The JSON-RPC error codes for invalid JSON and, in the range for servers, for all other errors. */
 const UNREADABLE = -32_700;

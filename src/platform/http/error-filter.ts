@@ -28,11 +28,11 @@ export class ErrorFilter implements ExceptionFilter {
       reply.raw.destroy();
       return;
     }
-    const { contentType, body } = renderError(path, failure);
+    const { headers, body } = renderError(path, failure);
     // The time of the rejection takes precedence over the default of its code.
     if (failure.retryAfterSeconds !== undefined && !reply.hasHeader('Retry-After'))
       void reply.header('Retry-After', String(failure.retryAfterSeconds));
-    void reply.status(failure.status).header('Content-Type', contentType).send(body);
+    void reply.status(failure.status).headers(headers).send(body);
   }
 
   private unknownPath(thrown: unknown, request: FastifyRequest, reply: FastifyReply, path: string): Failure | undefined {

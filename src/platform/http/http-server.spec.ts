@@ -219,7 +219,11 @@ describe('the body of a refusal', () => {
   ])('of /stream, %s, is %i and one frame without an id', async (question, status, frame) => {
     const response = await ask('/stream', question);
     expect([response.status, await response.text()]).toEqual([status, frame]);
-    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    });
   });
 
   it.each([
@@ -335,10 +339,23 @@ describe('a request that cannot be read', () => {
       ['GET', '/index.html'],
       // The id is empty.
       ['POST', '/api/messages//cancel'],
+      ['GET', '/api/answer/nowhere'],
+      ['POST', '/api/search/nowhere'],
+      ['POST', '/stream/nowhere'],
     ] as const) {
       const { status, body } = await raw(method, path);
       expect([status, JSON.parse(body)]).toEqual([404, { success: false, message: 'Not found' }]);
     }
+  });
+
+  it.each([
+    ['malformed JSON', '{', JSON_TYPE],
+    ['another content type', 'a,b', { 'content-type': 'text/csv' }],
+    ['a compressed body', 'x', { ...JSON_TYPE, 'content-encoding': 'gzip' }],
+    ['too large a body', 'x'.repeat(options.bodyBytesMax + 1), JSON_TYPE],
+  ])('because of its path is answered 404 whatever its body: %s', async (_, body, headers) => {
+    const response = await post('/api/nowhere', body, headers);
+    expect([response.status, await response.json()]).toEqual([404, { success: false, message: 'Not found' }]);
   });
 
   it('because of its method is answered 405 with the allowed methods', async () => {

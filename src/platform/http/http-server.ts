@@ -1,4 +1,10 @@
-import type { DynamicModule, NestApplicationOptions, SecurityHeadersOptions, Type } from '@nestjs/common';
+import {
+  type DynamicModule,
+  type NestApplicationOptions,
+  NotFoundException,
+  type SecurityHeadersOptions,
+  type Type,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -141,10 +147,10 @@ class HttpAdapter extends FastifyAdapter {
 
 /** Refuses a path that the router cannot parse. No hook runs for it. */
 function refuseUnroutable(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const { contentType, body } = renderError(request.url, failureOf(error, request.id));
+  const { headers, body } = renderError(request.url, failureOf(error, request.id));
   void reply
     .status(error.statusCode ?? 400)
-    .header('Content-Type', contentType)
+    .headers(headers)
     .send(body);
 }
 
@@ -192,6 +198,8 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
       void reply.header('Connection', 'close');
       return done(shuttingDown());
     }
+    refuseUnreadableUrl(request.url, ANY_JSON_PATH.test(request.url));
+    if (request.is404) return done();
     if (Number(request.headers['content-length'] ?? 0) > uploadRequestBytesMax) {
       return done(new Rejection('too-large', `Request exceeds the ${uploadRequestBytesMax}-byte upload limit`));
     }
@@ -199,9 +207,12 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
     if (encoding !== undefined && !isAcceptedEncoding(encoding.trim().toLowerCase(), request.url)) {
       return done(new Rejection('media-type-not-accepted', `A request body with Content-Encoding: ${encoding} is not accepted.`));
     }
-    refuseUnreadableUrl(request.url, ANY_JSON_PATH.test(request.url));
     done();
   });
+  // The body of a request to an unknown path does not matter, so it is not read.
+  fastify.addHook('preParsing', (request, _reply, payload, done) =>
+    request.is404 ? done(new NotFoundException(`Cannot ${request.method} ${request.url}`)) : done(null, payload),
+  );
 }
 
 /** During the shutdown, closes idle connections, and all connections after `shutdownMs`. */

@@ -8,7 +8,8 @@ export type StreamableReply = Readonly<{
   getHeaders(): Record<string, number | string | string[] | undefined>;
 }>;
 
-const SSE_HEADERS = {
+/** The headers of every response with an event stream. */
+export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',

@@ -113,8 +113,8 @@ function responseOf(path: string, status: number, told: readonly Told[]): Respon
   const codes = [...new Set(told.flatMap(({ failure }) => failure.code ?? []))].sort();
   const content: Record<string, Body> = {};
   for (const { failure } of told) {
-    const { contentType, body } = renderError(path, { ...failure, message: failure.message || nameOf(status) });
-    const type = contentType.split(';', 1)[0]!;
+    const { headers, body } = renderError(path, { ...failure, message: failure.message || nameOf(status) });
+    const type = headers['content-type'].split(';', 1)[0]!;
     const example: unknown = JSON.parse(type === 'text/event-stream' ? body.slice('data: '.length) : body);
     content[type] ??= { schema: schemaOf(example, told), example: type === 'text/event-stream' ? body : example };
   }
