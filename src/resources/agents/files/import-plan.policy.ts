@@ -75,11 +75,8 @@ export function importPlan(
 ): ImportPlan {
   return {
     target,
-    sources: file.sources.map(({ name, type, ref }) => {
-      const id = meant(
-        owned.sources.filter((source) => source.name === name),
-        ref,
-      );
+    sources: file.sources.map(({ name, type }) => {
+      const id = owned.sources.find((source) => source.name === name)?.id;
       return { name, type, status: id === undefined ? 'missing' : 'matched', target_id: id ?? null };
     }),
     tools: file.tools.map((tool, index) => plannedTool(tool, toolKey(index), owned, offered)),
