@@ -87,7 +87,7 @@ describe('tools', () => {
   });
 
   it.each([
-    ['an unknown kind', { name: 'nonsense' }, 404, { message: 'Tool not found' }],
+    ['an unknown kind', { name: 'nonsense' }, 400, { message: 'This service has no tools of the kind nonsense.' }],
     ['no name', { name: undefined, status: undefined }, 400, { message: 'Missing required fields: name, status' }],
     ['a name that is too long', { displayName: 'x'.repeat(TOOL_NAME_CHARACTERS_MAX + 1) }, 400, {}],
     ['a missing secret', { config: {} }, 400, { message: 'Validation failed', errors: { token: 'Token is required' } }],

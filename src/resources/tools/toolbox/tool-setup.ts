@@ -42,10 +42,11 @@ export class ToolSetup {
     private readonly vault: CredentialVault,
   ) {}
 
-  /** The initial definition of a tool of a kind. @throws Rejection tool-not-found */
+  /** The initial definition of a tool of a kind. @throws Rejection invalid-request */
   blank(name: string): ToolDefinition {
-    const kind = this.kind(name);
-    if (kind.internal) throw toolNotFound();
+    const kind = this.kinds.byName(name);
+    if (!kind || kind.internal)
+      throw new Rejection('invalid-request', `This service has no tools of the kind ${name.slice(0, 40)}.`);
     const { displayName, description, actions } = kind;
     return { name, displayName, customName: '', description, config: {}, credentialsId: null, actions, status: true };
   }
