@@ -55,6 +55,16 @@ export function webClientStory(makeBacking: MakeBacking): void {
     });
   });
 
+  describe.each(ROUTES)('active_docs, over %s', (route) => {
+    it('names the documents of an agent without sources, and does not replace those of an agent', async () => {
+      const bare = await world.agent();
+      await askOver(route, world.nobody, { question, api_key: bare.key, active_docs: sourceId });
+      expect(JSON.stringify(world.model.completions.at(-1)!.body.messages)).toContain('The garage opens at six');
+      await askOver(route, world.nobody, { question, api_key: agent.key, active_docs: [bare.id] });
+      expect(JSON.stringify(world.model.completions.at(-1)!.body.messages)).toContain('The garage opens at six');
+    });
+  });
+
   describe.each(ROUTES)('unsupported fields, over %s', (route) => {
     const ask = (more: object) => world.alice.post(route, { question, ...more });
 
