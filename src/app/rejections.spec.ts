@@ -41,3 +41,10 @@ it('has a Retry-After for every 429 and 503', () => {
   const comeAgain = Object.values(REJECTIONS).filter(({ status }) => status === 429 || status === 503);
   expect(comeAgain.every(({ retryAfterSeconds }) => retryAfterSeconds !== undefined)).toBe(true);
 });
+
+it('has a body code for every 409', () => {
+  // Brings its code in its details, because its client reads a text in `error`.
+  const coded = new Set(['workflow-in-use']);
+  const conflicts = Object.entries(REJECTIONS).filter(([, { status }]) => status === 409);
+  expect(conflicts.filter(([name, { code }]) => code === undefined && !coded.has(name))).toEqual([]);
+});

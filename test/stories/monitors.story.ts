@@ -116,7 +116,8 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       for (const action of ['pause', 'resume', 'cancel']) {
         const done = { pause: 'paused', resume: 'resumed', cancel: 'cancelled' }[action];
         const { status, body } = await shop.steer(id, action);
-        expect([status, body]).toEqual([409, { success: false, message: `This monitor can't be ${done} now` }]);
+        const message = `This monitor can't be ${done} now`;
+        expect([status, body]).toEqual([409, { success: false, message, error: 'monitor_over' }]);
       }
       expect([(await shop.listed()).length, (await shop.listed('?status=all'))[0]]).toEqual([
         0,
