@@ -35,13 +35,13 @@ beforeEach(async () => {
 });
 
 const listed = async (filter: AuditFilter, after = -1n, limit = 10) =>
-  (await queries.page(filter, after, limit)).map(({ stream, revision }) => `${stream}@${revision}`);
+  (await queries.page(filter, after, limit)).events.map(({ stream, revision }) => `${stream}@${revision}`);
 
 describe('the audit log', () => {
   it('has every event except frames once, with its cause and its original bytes', async () => {
     await read.again();
     expect(await listed({})).toEqual(['agent-1@0', 'agent-1@1', 'agent-2@0', 'task-1@0']);
-    expect((await queries.page({}, -1n, 1))[0]).toMatchObject({
+    expect((await queries.page({}, -1n, 1)).events[0]).toMatchObject({
       type: 'AgentCreated',
       at: at('10:00'),
       actor: 'user:ann',
@@ -101,13 +101,42 @@ describe('the audit log', () => {
   });
 
   it('is read in pages by position', async () => {
-    const [first, second] = await queries.page({}, -1n, 2);
+    const {
+      events: [first, second],
+      next,
+    } = await queries.page({}, -1n, 2);
     expect(first!.position < second!.position).toBe(true);
+    expect(next).toBe(second!.position);
     expect(await listed({}, second!.position, 1)).toEqual(['agent-2@0']);
   });
 
+  it('is read in pages that end early if the data is large, up to the last one', async () => {
+    const large = { text: 'x'.repeat(900_000) };
+    for (let each = 0; each < 12; each++) await read.given(`note-${each}`, [happened('NoteWritten', large)]);
+    const lengths: number[] = [];
+    for (let after: bigint | undefined = -1n; after !== undefined;) {
+      const { events, next } = await queries.page({ type: 'NoteWritten' }, after, 11);
+      lengths.push(events.length);
+      after = next;
+    }
+    expect(lengths).toEqual([10, 2]);
+    const { events, next } = await queries.page({ stream: 'note-3' }, -1n, 1);
+    expect([events.length, events[0]!.data.length, next]).toEqual([1, JSON.stringify(large).length, undefined]);
+    expect(await queries.page({ stream: 'nothing' }, -1n, 1)).toEqual({ events: [], next: undefined });
+  });
+
+  it('shows a chain in the order of the log, with the data of some types only', async () => {
+    const chain = await queries.chain('request-1', 10, ['AgentChanged']);
+    expect(chain.map(({ type, data }) => [type, data])).toEqual([
+      ['AgentCreated', ''],
+      ['AgentChanged', '{}'],
+      ['TaskQueued', ''],
+    ]);
+    expect(await queries.chain('request-1', 2, [])).toHaveLength(2);
+  });
+
   it('finds the correlation of an event id and of a correlation id, and none for an unknown id', async () => {
-    const [event] = await queries.page({ stream: 'task-1' }, -1n, 1);
+    const [event] = (await queries.page({ stream: 'task-1' }, -1n, 1)).events;
     expect(await queries.correlationOf(event!.id)).toBe('request-1');
     expect(await queries.correlationOf('request-2')).toBe('request-2');
     expect(await queries.correlationOf('request-3')).toBeUndefined();

@@ -14,23 +14,52 @@ export type AuditFilter = Readonly<{
   to?: Date;
 }>;
 
+/** `next` is the position after which the next page begins; undefined after the last page. */
+export type AuditPage = Readonly<{ events: readonly AuditEvent[]; next: bigint | undefined }>;
+
+/** The size of the data of a page, which ends early at it. An event has at most 1 MiB. */
+const PAGE_BYTES_MAX = 8 * 1024 * 1024;
+
 export class AuditLogQueries extends Queries {
-  /** Events after a position, in the order of the log. */
-  async page(filter: AuditFilter, after: bigint, limit: number): Promise<readonly AuditEvent[]> {
+  /** Events after a position, in the order of the log. A page has at least one of them if there are any. */
+  async page(filter: AuditFilter, after: bigint, limit: number): Promise<AuditPage> {
     const { sql } = this;
     const { visibleActors, stream, type, actor, correlationId, from, to } = filter;
-    const rows = await sql<(Omit<AuditEvent, 'position'> & { position: string })[]>`
+    const rows = await sql<(Omit<AuditEvent, 'position'> & { position: string; isLast: boolean })[]>`
       select position::text, event_id as id, stream, revision::float8 as revision, type, at, actor, credential,
-        correlation_id as "correlationId", causation_id as "causationId", data
-      from audit_log.event where position > ${String(after)}
-        ${visibleActors === undefined ? sql`` : sql`and actor = any(${visibleActors})`}
-        ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
-        ${stream === undefined ? sql`` : sql`and stream = ${stream}`}
-        ${type === undefined ? sql`` : sql`and type = ${type}`}
-        ${correlationId === undefined ? sql`` : sql`and correlation_id = ${correlationId}`}
-        ${from === undefined ? sql`` : sql`and at >= ${from}`}
-        ${to === undefined ? sql`` : sql`and at < ${to}`}
-      order by event.position limit ${limit}`;
+        correlation_id as "correlationId", causation_id as "causationId", data, place = found as "isLast"
+      from (
+        select *, row_number() over earlier as place, count(*) over () as found,
+          sum(octet_length(data)) over earlier - octet_length(data) as bytes_before
+        from (
+          select * from audit_log.event where position > ${String(after)}
+            ${visibleActors === undefined ? sql`` : sql`and actor = any(${visibleActors})`}
+            ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
+            ${stream === undefined ? sql`` : sql`and stream = ${stream}`}
+            ${type === undefined ? sql`` : sql`and type = ${type}`}
+            ${correlationId === undefined ? sql`` : sql`and correlation_id = ${correlationId}`}
+            ${from === undefined ? sql`` : sql`and at >= ${from}`}
+            ${to === undefined ? sql`` : sql`and at < ${to}`}
+          order by event.position limit ${limit + 1}
+        ) as event
+        window earlier as (order by event.position)
+      ) as event
+      where place <= ${limit} and bytes_before < ${PAGE_BYTES_MAX}
+      order by event.position`;
+    const last = rows.at(-1);
+    return {
+      events: rows.map(({ isLast: _, ...row }) => ({ ...row, position: BigInt(row.position) })),
+      next: last && !last.isLast ? BigInt(last.position) : undefined,
+    };
+  }
+
+  /** The first events of a causal chain, in the order of the log. Only events of some types come with their data. */
+  async chain(correlationId: string, limit: number, typesWithData: readonly string[]): Promise<readonly AuditEvent[]> {
+    const rows = await this.sql<(Omit<AuditEvent, 'position'> & { position: string })[]>`
+      select position::text, event_id as id, stream, revision::float8 as revision, type, at, actor, credential,
+        correlation_id as "correlationId", causation_id as "causationId",
+        case when type = any(${typesWithData}) then data else '' end as data
+      from audit_log.event where correlation_id = ${correlationId} order by event.position limit ${limit}`;
     return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
   }
 

@@ -44,7 +44,7 @@ export class AuditEventsQuery {
   @Matches(/^\d{1,19}$/, { message: 'after must be a position: a whole number' })
   after?: string;
 
-  /** The maximum number of events. The default is 100 for a page and unlimited for NDJSON. */
+  /** The maximum number of events. The default is 100 for a page and unlimited for NDJSON. A page of large events has fewer. */
   @IsOptional()
   @Type(() => Number)
   @IsInt()

@@ -35,7 +35,8 @@ describe('the audit shows users their latest writes', () => {
     lastWrites.note('ann', WRITTEN.position);
     const known = () => (readModel.shows(WRITTEN.position) ? [WRITTEN] : []);
     const queries = {
-      page: () => Promise.resolve(known()),
+      page: () => Promise.resolve({ events: known(), next: undefined }),
+      chain: () => Promise.resolve(known()),
       actorsOf: () => Promise.resolve(['user:ann']),
       correlationOf: () => Promise.resolve(known()[0]?.correlationId),
     };
@@ -58,7 +59,7 @@ describe('the audit shows users their latest writes', () => {
 });
 
 it('a trace whose events are purged while it is read is not found', async () => {
-  const queries = { page: () => Promise.resolve([]), correlationOf: () => Promise.resolve('c') };
+  const queries = { chain: () => Promise.resolve([]), correlationOf: () => Promise.resolve('c') };
   const audit = new AuditController(queries as unknown as AuditLogQueries, new LateReadModel('audit-log'), new LastWrites());
   await expect(audit.trace({ ...ann, roles: ['admin'] }, 'c')).rejects.toThrow('Not found');
 });

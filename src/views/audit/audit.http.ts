@@ -11,7 +11,7 @@ import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { AuditEventsQuery, PAGE_DEFAULT, PAGE_MAX } from './audit.dto.js';
-import { isCutOff, isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
+import { isCutOff, isOwnTrace, SUMMARIES, type TraceNode, traceOf } from './trace.policy.js';
 import { type Lines, OptionalQuery, type Sent } from '../../platform/http/documented.js';
 import { momentIn } from '../../platform/http/moments.js';
 import { Access } from '../../platform/http/access.js';
@@ -56,10 +56,8 @@ export class AuditController {
       return;
     }
     const limit = query.limit ?? PAGE_DEFAULT;
-    const found = await this.auditLog.page(filter, after, limit + 1);
-    const events = found.slice(0, limit);
-    const next = found.length > limit ? JSON.stringify(String(events.at(-1)!.position)) : 'null';
-    const body = `{"success":true,"events":[${events.map(auditLine).join()}],"next":${next}}`;
+    const { events, next } = await this.auditLog.page(filter, after, limit);
+    const body = `{"success":true,"events":[${events.map(auditLine).join()}],"next":${next === undefined ? 'null' : `"${next}"`}}`;
     await reply.header('Content-Type', 'application/json; charset=utf-8').header('Cache-Control', 'no-store').send(body);
   }
 
@@ -72,7 +70,7 @@ export class AuditController {
     await this.ownWritesOf(user);
     const correlationId = await this.auditLog.correlationOf(id);
     if (correlationId === undefined) throw notFound();
-    const events = await this.auditLog.page({ correlationId }, BEFORE_ALL, TRACE_EVENTS_MAX + 1);
+    const events = await this.auditLog.chain(correlationId, TRACE_EVENTS_MAX + 1, SUMMARIES);
     if (!may(user, { does: 'see-all' }) && !isOwnTrace(events, await this.auditLog.actorsOf(user.cause.actor))) throw notFound();
     const shown = events.slice(0, TRACE_EVENTS_MAX);
     const [first] = shown;
@@ -93,13 +91,12 @@ export class AuditController {
   }
 
   private async *lines(filter: AuditFilter, after: bigint, limit: number): AsyncGenerator<string> {
-    for (let left = limit, position = after; left > 0;) {
-      const wanted = Math.min(left, PAGE_MAX);
-      const events = await this.auditLog.page(filter, position, wanted);
+    let left = limit;
+    for (let position: bigint | undefined = after; position !== undefined && left > 0;) {
+      const { events, next } = await this.auditLog.page(filter, position, Math.min(left, PAGE_MAX));
       if (events.length > 0) yield `${events.map(auditLine).join('\n')}\n`;
-      if (events.length < wanted) return;
-      position = events.at(-1)!.position;
       left -= events.length;
+      position = next;
     }
   }
 }

@@ -8,6 +8,7 @@ export type TracedEvent = Readonly<{
   at: Date;
   actor: string | null;
   causationId: string | null;
+  /** Read only of `SUMMARIES`. */
   data: string;
 }>;
 
@@ -51,10 +52,10 @@ function nodesFrom(effects: ReadonlyMap<string | undefined, readonly TracedEvent
 }
 
 /** Events that summarize the frames of an answer that was generated in the conversation or added to it. */
-const SEALS: ReadonlySet<string> = new Set(['TurnSealed', 'TurnAppended']);
+export const SUMMARIES: readonly string[] = ['TurnSealed', 'TurnAppended'];
 
 function journalOf({ type, data }: TracedEvent): Journal | undefined {
-  if (!SEALS.has(type)) return undefined;
+  if (!SUMMARIES.includes(type)) return undefined;
   const { turnId, frames, lastId, sha256 } = JSON.parse(data) as { turnId: string } & Journal;
   return { stream: `message-${turnId}`, frames, lastId, sha256 };
 }
