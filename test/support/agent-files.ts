@@ -64,10 +64,10 @@ export class FilesService {
     return (await this.send(as, 'POST', '/api/create_agent', agent)).body['id'] as string;
   }
 
-  /** The number of events in the log, except those that record the use of an idempotency key. */
+  /** The number of events in the log, except seals of the log and those that record the use of an idempotency key. */
   async events(): Promise<number> {
     const { sql } = this.running.database;
-    const rows = await sql`select count(*)::int as n from event_store.event where type <> 'IdempotencyKeyUsed'`;
+    const rows = await sql`select count(*)::int as n from event_store.event where type not in ('IdempotencyKeyUsed', 'LogSealed')`;
     return rows[0]!['n'] as number;
   }
 
