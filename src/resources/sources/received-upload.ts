@@ -4,9 +4,8 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { refuseUnreadableField } from '../../kernel/readable-field.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { refuseIncompleteForm } from '../../kernel/incomplete-form.js';
+import { refuseIncompleteForm, refuseUnreadableField } from '../../kernel/form-refusals.js';
 import { storableText } from '../documents/storable-text.policy.js';
 import {
   type FilesOfUpload,

@@ -1,6 +1,6 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { refuseUnreadableField } from '../../../kernel/readable-field.js';
+import { refuseUnreadableField } from '../../../kernel/form-refusals.js';
 
 /** Refuses a form with fields of invalid UTF-8, after another interceptor has read it. */
 export class ReadableFormFields implements NestInterceptor {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { refuseIncompleteForm } from '../../../kernel/incomplete-form.js';
+import { refuseIncompleteForm } from '../../../kernel/form-refusals.js';
 import { FILE_BYTES_MAX } from './format/agent-file.policy.js';
 import { fileRefused } from './format/file-fields.policy.js';
 import type { Resolution } from './import-decisions.policy.js';

@@ -6,7 +6,7 @@ import { CurrentUser } from '../../identity/identity.http.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { parseSpec } from './spec-actions.js';
 import { SpecDocuments } from './spec-document.js';
-import { refuseIncompleteForm } from '../../../kernel/incomplete-form.js';
+import { refuseIncompleteForm } from '../../../kernel/form-refusals.js';
 import { DocumentedBodies } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 

@@ -132,7 +132,7 @@ describe('the secrets of a tool', () => {
 
 describe('a tool', () => {
   it.each(['nonsense', 'think', 'constructor'])('cannot be created with the kind %s', async (kind) => {
-    await expect(create({ config: {} }, kind)).rejects.toEqual(refused('tool-not-found'));
+    await expect(create({ config: {} }, kind)).rejects.toEqual(refused('invalid-request'));
   });
 
   it('keeps only the settings that its kind declares', async () => {

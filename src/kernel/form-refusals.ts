@@ -13,3 +13,12 @@ export function refuseIncompleteForm(error: unknown): never {
   if (!BROKEN_OFF.has(String(code)) && !NOT_WHOLE.test(String(message))) throw error;
   throw new Rejection('invalid-request', 'The form is incomplete.');
 }
+
+/** The form parser inserts this character for invalid UTF-8. A client that sends it itself sends text that was damaged before. */
+const REPLACEMENT_CHARACTER = '\uFFFD';
+
+/** @throws Rejection invalid-request if the form field was not valid UTF-8 */
+export function refuseUnreadableField(name: string, value: unknown): void {
+  if (![name, value].some((text) => JSON.stringify(text)?.includes(REPLACEMENT_CHARACTER))) return;
+  throw new Rejection('invalid-request', `The form field ${JSON.stringify(name)} is not valid UTF-8.`);
+}
