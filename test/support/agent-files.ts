@@ -67,7 +67,8 @@ export class FilesService {
   /** The number of events in the log, except seals of the log and those that record the use of an idempotency key. */
   async events(): Promise<number> {
     const { sql } = this.running.database;
-    const rows = await sql`select count(*)::int as n from event_store.event where type not in ('IdempotencyKeyUsed', 'LogSealed')`;
+    const rows =
+      await sql`select count(*)::int as n from event_store.event where type not in ('IdempotencyKeyUsed', 'LogSealed')`;
     return rows[0]!['n'] as number;
   }
 
