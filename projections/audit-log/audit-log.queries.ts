@@ -14,8 +14,10 @@ export type AuditFilter = Readonly<{
   to?: Date;
 }>;
 
+type Row = Omit<AuditEvent, 'position'> & Readonly<{ position: string }>;
+
 /** `next` is the position after which the next page begins; undefined after the last page. */
-export type AuditPage = Readonly<{ events: readonly AuditEvent[]; next: bigint | undefined }>;
+type AuditPage = Readonly<{ events: readonly AuditEvent[]; next: bigint | undefined }>;
 
 /** The size of the data of a page, which ends early at it. An event has at most 1 MiB. */
 const PAGE_BYTES_MAX = 8 * 1024 * 1024;
@@ -25,9 +27,8 @@ export class AuditLogQueries extends Queries {
   async page(filter: AuditFilter, after: bigint, limit: number): Promise<AuditPage> {
     const { sql } = this;
     const { visibleActors, stream, type, actor, correlationId, from, to } = filter;
-    const rows = await sql<(Omit<AuditEvent, 'position'> & { position: string; isLast: boolean })[]>`
-      select position::text, event_id as id, stream, revision::float8 as revision, type, at, actor, credential,
-        correlation_id as "correlationId", causation_id as "causationId", data, place = found as "isLast"
+    const rows = await sql<(Row & { isLast: boolean })[]>`
+      select ${this.head}, data, place = found as "isLast"
       from (
         select *, row_number() over earlier as place, count(*) over () as found,
           sum(octet_length(data)) over earlier - octet_length(data) as bytes_before
@@ -48,19 +49,17 @@ export class AuditLogQueries extends Queries {
       order by event.position`;
     const last = rows.at(-1);
     return {
-      events: rows.map(({ isLast: _, ...row }) => ({ ...row, position: BigInt(row.position) })),
+      events: rows.map(({ isLast: _, ...row }) => auditEvent(row)),
       next: last && !last.isLast ? BigInt(last.position) : undefined,
     };
   }
 
   /** The first events of a causal chain, in the order of the log. Only events of some types come with their data. */
   async chain(correlationId: string, limit: number, typesWithData: readonly string[]): Promise<readonly AuditEvent[]> {
-    const rows = await this.sql<(Omit<AuditEvent, 'position'> & { position: string })[]>`
-      select position::text, event_id as id, stream, revision::float8 as revision, type, at, actor, credential,
-        correlation_id as "correlationId", causation_id as "causationId",
-        case when type = any(${typesWithData}) then data else '' end as data
+    const rows = await this.sql<Row[]>`
+      select ${this.head}, case when type = any(${typesWithData}) then data else '' end as data
       from audit_log.event where correlation_id = ${correlationId} order by event.position limit ${limit}`;
-    return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
+    return rows.map(auditEvent);
   }
 
   /**
@@ -88,4 +87,12 @@ export class AuditLogQueries extends Queries {
       limit 1`;
     return row?.correlation_id ?? undefined;
   }
+
+  /** All columns of an event but its data. */
+  private get head() {
+    return this.sql`position::text, event_id as id, stream, revision::float8 as revision, type, at, actor, credential,
+      correlation_id as "correlationId", causation_id as "causationId"`;
+  }
 }
+
+const auditEvent = (row: Row): AuditEvent => ({ ...row, position: BigInt(row.position) });
