@@ -14,6 +14,12 @@ export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** Number of events in a message of an append. The server accepts messages of up to 16 MiB. */
 export const MESSAGE_EVENTS_MAX = 1_000;
 
+/**
+ * How often a silent scan of the log is waited for, each time for ANSWER_DEADLINE_MS, while the server answers pings: ten minutes.
+ * A scan that the server has lost would be waited for without end.
+ */
+export const SCAN_PINGS_MAX = 120;
+
 /** Maximum pause before a read is retried, because its caller waits. */
 export const READ_RETRY_MS_MAX = 500;
 

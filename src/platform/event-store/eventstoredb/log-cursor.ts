@@ -35,6 +35,10 @@ export class LogRead implements Cursor<LogPage> {
     return this.left <= 0;
   }
 
+  ping(): Promise<unknown> {
+    return this.head();
+  }
+
   async request(): Promise<ReadRequest> {
     this.present = await this.head();
     this.received = 0;

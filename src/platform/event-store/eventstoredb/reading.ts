@@ -7,7 +7,7 @@ import type { Answer } from './answer.js';
 import type { Connection } from './connection.js';
 import { meaningOf } from './errors.js';
 import { Inbox, Silence } from './inbox.js';
-import { READ_RETRY_MS_MAX } from './limits.js';
+import { READ_RETRY_MS_MAX, SCAN_PINGS_MAX } from './limits.js';
 import type { ReadRequest } from './stubs.js';
 import { withTimeout } from './with-timeout.js';
 
@@ -19,6 +19,8 @@ export type Cursor<Page> = Readonly<{
   request(): ReadRequest | Promise<ReadRequest>;
   /** Advances over the answers. Returns a page if they contain something to report. */
   take(answers: readonly Answer[]): Page | undefined;
+  /** Asks the server for something else. Only for reads of the log, in which the server may scan for long without a match. */
+  ping?(): Promise<unknown>;
 }>;
 
 /** Timeouts of the first answer and of each further one, in milliseconds. */
@@ -40,7 +42,7 @@ export async function* readToEnd<Page>(
     let inbox: Inbox | undefined;
     try {
       inbox = await open(connection, cursor, answerMs);
-      for (let answers; (answers = await inbox.take(answerMs));) {
+      for (let answers; (answers = await taken(inbox, cursor, answerMs));) {
         const page = cursor.take(answers);
         attempt = 1;
         if (page !== undefined) yield page;
@@ -56,6 +58,18 @@ export async function* readToEnd<Page>(
       await systemTiming.pause(Math.min(backOffMs(attempt, systemTiming), READ_RETRY_MS_MAX, leftMs));
     } finally {
       inbox?.leave();
+    }
+  }
+}
+
+/** As `Inbox.take`. During a scan of the log, silence counts only if the server does not answer another request either. */
+async function taken(inbox: Inbox, cursor: Cursor<unknown>, answerMs: number): Promise<readonly Answer[] | undefined> {
+  for (let pings = 0; ; pings++) {
+    try {
+      return await inbox.take(answerMs);
+    } catch (error) {
+      if (!(error instanceof Silence) || !cursor.ping || pings === SCAN_PINGS_MAX) throw error;
+      await cursor.ping();
     }
   }
 }
