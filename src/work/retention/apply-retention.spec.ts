@@ -65,6 +65,18 @@ describe('a tick of the retention', () => {
     await ticking(broken, away, sound).tick(now);
     expect([broken.purged, sound.purged]).toEqual([[`t${DUE_PER_PAGE_MAX}`], ['t0']]);
   });
+
+  it('asks a rule that cannot tell its next page once', async () => {
+    const rule = new Rule(things(2 * DUE_PER_PAGE_MAX));
+    let asked = 0;
+    const away: RetentionRule = {
+      name: 'away',
+      due: (...page) => (++asked === 1 ? rule.due(...page) : Promise.reject(new Error('away'))),
+      purge: (due) => rule.purge(due),
+    };
+    await ticking(away).tick(now);
+    expect([asked, rule.purged.length]).toEqual([2, DUE_PER_PAGE_MAX]);
+  });
 });
 
 describe('journals of answers', () => {

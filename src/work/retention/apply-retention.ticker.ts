@@ -31,22 +31,21 @@ export class ApplyRetention implements Ticker {
 
   async tick(now: Date): Promise<void> {
     const cause = causeOfTick(this, this.ids.next());
-    for (const rule of this.rules.all) await this.apply(rule, now, cause);
+    for (const rule of this.rules.all) await this.apply(rule, now, cause).catch((error) => this.failed(rule, error));
   }
 
-  /** Applies a rule. If it fails, its items wait for the next tick, and the other rules continue. */
+  /** Applies a rule. What fails waits for the next tick; the other pages and rules continue. */
   private async apply(rule: RetentionRule, now: Date, cause: Cause): Promise<void> {
     let last: Due | undefined;
     for (let checked = 0; checked < DUE_PER_TICK_MAX; checked += DUE_PER_PAGE_MAX) {
-      try {
-        const due = await rule.due(now, DUE_PER_PAGE_MAX, last);
-        last = due.at(-1);
-        await rule.purge(due, cause);
-        if (due.length < DUE_PER_PAGE_MAX) return;
-      } catch (error) {
-        this.logger.error(`Not all of ${rule.name} could be purged; the next tick tries again.`, error);
-        if (!last) return;
-      }
+      const due = await rule.due(now, DUE_PER_PAGE_MAX, last);
+      await rule.purge(due, cause).catch((error) => this.failed(rule, error));
+      if (due.length < DUE_PER_PAGE_MAX) return;
+      last = due.at(-1);
     }
+  }
+
+  private failed({ name }: RetentionRule, error: unknown): void {
+    this.logger.error(`Not all of ${name} could be purged; the next tick tries again.`, error);
   }
 }
