@@ -8,6 +8,7 @@ const encoded = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const etagOf = (object: string) => `"${sha256(object).slice(0, 32)}"`;
 
 /** A store with one bucket, `docs`, that behaves like S3 and accepts only requests signed with its keys. */
 export class S3Server {
@@ -55,7 +56,7 @@ export class S3Server {
     if (url.searchParams.get('list-type') === '2') return void response.end(this.list(url.searchParams));
     const object = this.objects.get(decodeURIComponent(url.pathname.slice('/docs/'.length)));
     if (object === undefined) return void response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>');
-    response.end(object);
+    response.setHeader('etag', etagOf(object)).end(object);
   }
 
   private list(query: URLSearchParams): string {
@@ -65,7 +66,7 @@ export class S3Server {
     const isTruncated = start + part.length < keys.length;
     const contents = part.map((key) => {
       const object = this.objects.get(key)!;
-      return `<Contents><Key>${escaped(encoded(key))}</Key><ETag>&quot;${sha256(object).slice(0, 32)}&quot;</ETag><Size>${Buffer.byteLength(object)}</Size></Contents>`;
+      return `<Contents><Key>${escaped(encoded(key))}</Key><ETag>${etagOf(object).replaceAll('"', '&quot;')}</ETag><Size>${Buffer.byteLength(object)}</Size></Contents>`;
     });
     const next = isTruncated ? `<NextContinuationToken>${start + part.length}</NextContinuationToken>` : '';
     return `<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>docs</Name><EncodingType>url</EncodingType><IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`;

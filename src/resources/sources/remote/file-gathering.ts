@@ -92,10 +92,10 @@ export class FileGathering {
     const filename = storableText(file.path);
     const earlier = this.earlier.get(filename);
     if (earlier?.version === file.version) return earlier;
-    const bytes = await this.parts.store.read(file);
-    if (bytes instanceof PageNotFetched) return bytes;
-    const blob = await this.parts.blobs.put(Readable.from([bytes]));
-    return { filename, ...blob, version: file.version };
+    const content = await this.parts.store.read(file);
+    if (content instanceof PageNotFetched) return content;
+    const blob = await this.parts.blobs.put(Readable.from([content.bytes]));
+    return { filename, ...blob, version: content.version };
   }
 
   private earlierFile({ path }: StoredFile, failure: PageNotFetched): SourceFile | undefined {

@@ -12,10 +12,13 @@ export class StoreOutOfReach extends Error {
   }
 }
 
+/** The content of a file. `version` is that of the content, which may have changed since the file was listed. */
+export type FileContent = Readonly<{ bytes: Uint8Array; version: string }>;
+
 /** An external store of files: a repository or a bucket. */
 export type FileStore = {
   /** @throws StoreOutOfReach */
   list(): Promise<StoredFiles>;
   /** @throws StoreOutOfReach if no other file can be read either */
-  read(file: StoredFile): Promise<Uint8Array | PageNotFetched>;
+  read(file: StoredFile): Promise<FileContent | PageNotFetched>;
 };

@@ -4,7 +4,7 @@ import type { Timing } from '../../../kernel/timing.js';
 import type { OutgoingResponse } from '../../../platform/outgoing/outgoing-http.port.js';
 import type { GithubOrigin } from '../source/source.events.js';
 import { PageNotFetched, refusedBy, type RemoteRequests } from './remote-requests.js';
-import { type FileStore, type StoredFiles, StoreOutOfReach } from './file-store.js';
+import { type FileContent, type FileStore, type StoredFiles, StoreOutOfReach } from './file-store.js';
 import type { StoredFile } from './stored-file.policy.js';
 import { referencesIn } from './github-address.policy.js';
 
@@ -54,14 +54,14 @@ export class GithubRepository implements FileStore {
     return listed;
   }
 
-  read(file: StoredFile): Promise<Uint8Array | PageNotFetched> {
+  read(file: StoredFile): Promise<FileContent | PageNotFetched> {
     return this.parts.requests.attempted(async () => {
       const { status, body, truncated } = await this.ask(this.addressOf(file), 'application/vnd.github.raw+json');
       if (status >= 300) throw refusedBy(status);
       if (truncated || hashOf(body, file.version) !== file.version) {
         throw new PageNotFetched('It has changed while the repository was read.', true);
       }
-      return body;
+      return { bytes: body, version: file.version };
     });
   }
 

@@ -296,6 +296,18 @@ describe('a bucket', () => {
     expect(told(await gather(await bucket(data)))[0]?.slice(1)).toEqual([reason, false]);
   });
 
+  it('reads a file again that changed between the list and its content, also once it is as it was listed', async () => {
+    s3.objects.set('a.md', 'before');
+    s3.instead = ({ path }) => path === '/docs/a.md' && s3.objects.set('a.md', 'meanwhile').size === 0;
+    const origin = await bucket();
+    const first = await gather(origin);
+    s3.instead = () => false;
+    s3.objects.set('a.md', 'before');
+    s3.asked();
+    await gather(origin, first.files);
+    expect(s3.asked().filter((path) => path === '/docs/a.md')).toHaveLength(1);
+  });
+
   it('reports in which region it is', async () => {
     s3.instead = (_, response) => (response.writeHead(301, { 'x-amz-bucket-region': 'eu-west-3' }).end(), true);
     expect(told(await gather(await bucket()))[0]?.[1]).toBe('The bucket is in the region eu-west-3.');

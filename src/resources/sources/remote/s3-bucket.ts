@@ -4,9 +4,9 @@ import type { OutgoingResponse } from '../../../platform/outgoing/outgoing-http.
 import { textOf } from '../../../platform/outgoing/response-text.policy.js';
 import type { S3Origin } from '../source/source.events.js';
 import { PageNotFetched, refusedBy, type RemoteRequests } from './remote-requests.js';
-import { type FileStore, type StoredFiles, StoreOutOfReach } from './file-store.js';
+import { type FileContent, type FileStore, type StoredFiles, StoreOutOfReach } from './file-store.js';
 import type { StoredFile } from './stored-file.policy.js';
-import { errorCodeIn, listingIn } from './s3-listing.policy.js';
+import { errorCodeIn, listingIn, versionIn } from './s3-listing.policy.js';
 import { s3EndpointOf } from './s3-request.policy.js';
 
 export type S3Credentials = Readonly<{ accessKeyId: string; secretAccessKey: string }>;
@@ -55,11 +55,11 @@ export class S3Bucket implements FileStore {
     return listed;
   }
 
-  read({ path }: StoredFile): Promise<Uint8Array | PageNotFetched> {
+  read({ path, version }: StoredFile): Promise<FileContent | PageNotFetched> {
     return this.parts.requests.attempted(async () => {
       const answer = await this.ask(path.split('/').map(encodeURIComponent).join('/'));
       if (answer.truncated) throw new PageNotFetched('It has become too large.', false);
-      return answer.body;
+      return { bytes: answer.body, version: versionIn(answer.headers['etag'] ?? '') || version };
     });
   }
 

@@ -6,6 +6,7 @@ export type S3Listing = Readonly<{ files: readonly StoredFile[]; next: string | 
 
 const FIELDS = ['Key', 'Size', 'ETag', 'NextContinuationToken', 'IsTruncated', 'EncodingType'];
 const FIELD_CHARACTERS_MAX = 8_192;
+const VERSION_CHARACTERS_MAX = 100;
 
 /** Parses an answer of ListObjectsV2. Undefined if it is something else or incomplete. */
 export async function listingIn(xml: string): Promise<S3Listing | undefined> {
@@ -48,11 +49,14 @@ export function errorCodeIn(xml: string): string | undefined {
   return /<Code>([A-Za-z]{1,60})<\/Code>/.exec(xml)?.[1];
 }
 
+/** The version that an ETag stands for. A proxy that compresses answers marks their ETags as weak. */
+export const versionIn = (etag: string): string => etag.replace(/^(W\/)?"|"$/g, '').slice(0, VERSION_CHARACTERS_MAX);
+
 /** Undefined for keys that are folders or that a URL cannot name. */
 function fileOf(object: ReadonlyMap<string, string>, isEncoded: boolean): StoredFile | undefined {
   const key = keyOf(object.get('Key') ?? '', isEncoded);
   const size = Number(object.get('Size') ?? NaN);
-  const version = (object.get('ETag') ?? '').replace(/^"|"$/g, '').slice(0, 100);
+  const version = versionIn(object.get('ETag') ?? '');
   const isNamed = key !== undefined && key !== '' && !key.endsWith('/') && !key.split('/').some((step) => /^\.{1,2}$/.test(step));
   return isNamed && Number.isSafeInteger(size) && size >= 0 && version !== '' ? { path: key, size, version } : undefined;
 }
