@@ -24,6 +24,10 @@ export const SCOPES = {
 
 export type Scope = keyof typeof SCOPES;
 
+/** The scopes that include a scope: itself, and for `…:read` also `…:write`. */
+export const scopesIncluding = (needed: Scope): readonly Scope[] =>
+  needed.endsWith(':read') ? [needed, needed.replace(/:read$/, ':write')].filter(isScope) : [needed];
+
 export const isScope = (text: unknown): text is Scope => typeof text === 'string' && Object.hasOwn(SCOPES, text);
 
 /** The kinds of resources that a token can be restricted to single items of. */

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { NOT_BUILT, NOT_BUILT_FOR_ANYBODY } from '../../src/views/start-up/not-built.http.js';
+import { scopesFor } from '../support/access-table.js';
 import { oncePerState } from '../support/once-per-state.js';
 import { routes } from '../support/routes.js';
 
@@ -28,6 +31,7 @@ type Body = Readonly<{ schema?: object; examples?: Readonly<{ example?: Readonly
 type Operation = Readonly<{
   summary?: string;
   tags?: readonly string[];
+  'x-token-scopes'?: readonly string[];
   security?: unknown;
   parameters: readonly Readonly<{ schema?: object }>[];
   requestBody?: Readonly<{ content: Readonly<Record<string, Body>> }>;
@@ -52,11 +56,27 @@ const ANSWERS_NOTHING = ['POST /api/auth/oidc/backchannel-logout'];
 /** Files, which a JSON schema cannot describe. */
 const FILES = ['application/octet-stream', 'application/vnd.docsgpt.artifact-url+json'];
 
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+
 const textOf = (name: string): string => readFileSync(new URL(`docs/${name}`, ROOT), 'utf8');
 const document = JSON.parse(textOf('openapi.json')) as Document;
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([verb, operation]) => ({ title: `${verb.toUpperCase()} ${path}`, operation })),
 );
+ajv.addSchema(document, 'reference');
+
+/** What is not as the schema of an operation's body says. */
+function faultsOf(title: string, type: string, body: unknown): readonly string[] {
+  const [verb, path] = title.split(' ') as [string, string];
+  const place = ['paths', path, verb.toLowerCase(), 'requestBody', 'content', type, 'schema'].map((each) =>
+    encodeURIComponent(each.replaceAll('~', '~0').replaceAll('/', '~1')),
+  );
+  const validate = ajv.compile({ $ref: `reference#/${place.join('/')}` });
+  validate(body);
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
 type Documented = (typeof operations)[number];
 const asDocumented = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
@@ -132,6 +152,41 @@ it('says of every operation that it is refused during the shutdown', () => {
     return !(answer && resolved(answer)['x-codes']?.includes('shutting_down'));
   });
   expect(silent.map(({ title }) => title)).toEqual([]);
+});
+
+it('has examples of JSON bodies that are as the schema of the body says', () => {
+  const unlike = operations.flatMap(({ title, operation: { requestBody } }) =>
+    Object.entries(requestBody?.content ?? {})
+      .filter(([type]) => type.endsWith('json'))
+      .flatMap(([type, { examples }]) => faultsOf(title, type, examples!.example!.value).map((fault) => `${title}: ${fault}`)),
+  );
+  expect(unlike).toEqual([]);
+});
+
+describe('the schema of a body has the values that the service takes', () => {
+  it.each<[string, object]>([
+    ['POST /stream', { question: 'Why?', history: '[{"prompt":"Hi","response":"Hello"}]' }],
+    ['POST /stream', { question: 'Why?', history: [{ prompt: 'Hi', response: 'Hello' }] }],
+    ['POST /stream', { question: 'Why?', history: '', visibility: 'hidden', active_docs: 'default' }],
+    ['POST /stream', { question: 'Why?', active_docs: ['one', 'two', null] }],
+    ['POST /api/agents/{agentId}/schedules', { instruction: 'Go', trigger_type: 'once', run_at: '2027-01-01T08:00', name: null }],
+    ['PUT /api/schedules/{id}', { tool_allowlist: ['one'], model_id: null, token_budget: 0, end_at: null }],
+    ['PATCH /api/schedules/{id}', { action: 'resume', run_at: '2027-01-01T08:00' }],
+    ['POST /api/get_token_analytics', { include_side_channel: false }],
+    ['POST /api/create_agent', { name: 'Guide', json_schema: null }],
+  ])('%s %j', (title, body) => {
+    expect(faultsOf(title, 'application/json', body)).toEqual([]);
+  });
+});
+
+it('names for each operation the scopes that open it to a token', () => {
+  const opening = routes.map((route): [string, string] => [`${route.method} ${asDocumented(route.path)}`, scopesFor(route)]);
+  const named = operations.map(({ title, operation }): [string, string] => [
+    title,
+    (operation['x-token-scopes'] ?? []).map((scope) => `\`${scope}\``).join(', '),
+  ]);
+  const shown = (each: readonly [string, string][]) => Object.fromEntries(each.filter(([, scopes]) => scopes.startsWith('`')));
+  expect(shown(named)).toEqual(shown(opening));
 });
 
 const resolved = (answer: Answer): Answer =>

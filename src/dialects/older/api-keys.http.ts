@@ -1,13 +1,13 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsInt, IsNotEmpty, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsNotEmpty, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { Commands } from '../../kernel/commands.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
-import { DocumentedBody } from '../../platform/http/documented.js';
+import { DocumentedBody, Integer } from '../../platform/http/documented.js';
 import { CreateAgent, DeleteAgent } from '../../resources/agents/agent.commands.js';
 import { BLANK_AGENT } from '../../resources/agents/agent.policy.js';
 import { may, reached, requireAccess, visible } from '../../resources/identity/access.policy.js';
@@ -26,9 +26,9 @@ class NewApiKey {
   @IsString() @Matches(/\S/, { message: 'name must not be blank' }) @MaxLength(NAME_CHARACTERS_MAX) name!: string;
   @IsOptional() @IsString() source?: string | null;
   @IsString() prompt_id!: string;
-  /** Older clients send numbers as strings. */
+  /** Older clients send the number as a string, which is also accepted. */
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value))
-  @IsInt()
+  @Integer()
   @Min(0)
   @Max(CHUNKS_MAX)
   chunks!: number;
@@ -56,7 +56,7 @@ export class ApiKeysController {
   }
 
   @ApiOperation({ summary: 'Creates a published agent and returns its key once, masked if the token may not read keys' })
-  @DocumentedBody({ type: NewApiKey }, { name: 'Shop', source: '', prompt_id: 'default', chunks: '2' })
+  @DocumentedBody({ type: NewApiKey }, { name: 'Shop', source: '', prompt_id: 'default', chunks: 2 })
   @Access({ for: 'user', action: 'create', of: 'agents', scopes: ['agents:write'] })
   @Post('create_api_key')
   @HttpCode(200)

@@ -1,4 +1,5 @@
-import { IsInt, IsOptional, IsString, Matches, Min, MaxLength } from 'class-validator';
+import { IsOptional, IsString, Matches, Min, MaxLength } from 'class-validator';
+import { Integer } from '../../platform/http/documented.js';
 
 const CONVERSATION_NAME_CHARACTERS_MAX = 500;
 const FEEDBACK_CHARACTERS_MAX = 2_000;
@@ -23,7 +24,7 @@ export class Feedback {
   @IsString()
   conversation_id!: string;
 
-  @IsInt()
+  @Integer()
   @Min(0)
   question_index!: number;
 }

@@ -1,6 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiExtension, ApiSecurity } from '@nestjs/swagger';
-import type { Audience, RouteAccess } from '../../kernel/access.js';
+import { type Audience, type RouteAccess, scopesIncluding } from '../../kernel/access.js';
 
 /** The metadata key of a handler's access declaration. */
 export const ROUTE_ACCESS = 'route-access';
@@ -19,6 +19,9 @@ export function Access(access: RouteAccess): MethodDecorator {
   const { scopes } = access;
   const schemes = [...SCHEMES[access.for], ...(access.shownByLinks ? ['share-token'] : [])];
   const security = schemes.map((scheme) => ApiSecurity(scheme));
-  const named = scopes === undefined ? [] : [ApiExtension('x-token-scopes', scopes === 'any-token' ? [] : [...scopes])];
+  const named =
+    scopes === undefined
+      ? []
+      : [ApiExtension('x-token-scopes', scopes === 'any-token' ? [] : [...new Set(scopes.flatMap(scopesIncluding))])];
   return applyDecorators(SetMetadata(ROUTE_ACCESS, access), ...security, ...named);
 }

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiBody, type ApiBodyOptions, ApiConsumes, ApiExtension, ApiHeader, ApiQuery } from '@nestjs/swagger';
+import { ApiBody, type ApiBodyOptions, ApiConsumes, ApiExtension, ApiHeader, ApiProperty, ApiQuery } from '@nestjs/swagger';
+import { IsInt } from 'class-validator';
 
 /** The return type of handlers that send a body of this type themselves, or something else on request. */
 export type Sent<Body, Else = void> = Body extends unknown ? Else : never;
@@ -20,8 +21,11 @@ export const RequiredQuery = (...names: readonly string[]): MethodDecorator =>
 export const OptionalHeader = (...names: readonly string[]): MethodDecorator =>
   applyDecorators(...names.map((name) => ApiHeader({ name, required: false })));
 
+/** A field that must be an integer. Without a description Nest documents the TypeScript type, a number. */
+export const Integer = (): PropertyDecorator => applyDecorators(IsInt(), ApiProperty({ type: 'integer' }));
+
 /** Documents a request body, with an example that the service accepts unchanged. */
-export const DocumentedBody = (options: ApiBodyOptions, example: object): MethodDecorator =>
+export const DocumentedBody = (options: ApiBodyOptions, example: object | string): MethodDecorator =>
   ApiBody({ ...options, examples: { example: { value: example } } });
 
 /** The extension that holds bodies of several content types until the reference is written. */

@@ -1,4 +1,5 @@
-import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsIn, IsISO8601, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { parseBoundedJson } from '../../kernel/bounded-json.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
@@ -18,6 +19,7 @@ import {
   TITLE_CHARACTERS_MAX,
 } from './agent.policy.js';
 import { normalSchema } from '../models/model/response-schema.policy.js';
+import { Integer } from '../../platform/http/documented.js';
 
 /** The fields of an agent in a request. A field that is left out does not change. */
 export class AgentFields {
@@ -27,19 +29,19 @@ export class AgentFields {
   @IsOptional() @IsIn(['draft', 'published'], { message: "Status must be either 'draft' or 'published'" }) status?: AgentStatus;
   @IsOptional() @IsString() source?: string;
   @IsOptional() @IsArray() @IsString({ each: true }) sources?: string[];
-  @IsOptional() @IsInt() @Min(0) chunks?: number;
+  @IsOptional() @Integer() @Min(0) chunks?: number;
   @IsOptional() @IsString() @MaxLength(TITLE_CHARACTERS_MAX) retriever?: string;
   @IsOptional() @IsString() prompt_id?: string;
   @IsOptional() @IsArray() @IsString({ each: true }) tools?: string[];
-  @IsOptional() json_schema?: unknown;
+  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true }) @IsOptional() json_schema?: unknown;
   @IsOptional() @IsArray() @IsString({ each: true }) models?: string[];
   @IsOptional() @IsString() @MaxLength(TITLE_CHARACTERS_MAX) default_model_id?: string;
   @IsOptional() @IsString() folder_id?: string | null;
   @IsOptional() @IsString() workflow?: string | null;
   @IsOptional() @IsBoolean() limited_token_mode?: boolean;
-  @IsOptional() @IsInt() @Min(0) @Max(Number.MAX_SAFE_INTEGER) token_limit?: number;
+  @IsOptional() @Integer() @Min(0) @Max(Number.MAX_SAFE_INTEGER) token_limit?: number;
   @IsOptional() @IsBoolean() limited_request_mode?: boolean;
-  @IsOptional() @IsInt() @Min(0) @Max(Number.MAX_SAFE_INTEGER) request_limit?: number;
+  @IsOptional() @Integer() @Min(0) @Max(Number.MAX_SAFE_INTEGER) request_limit?: number;
   @IsOptional() @IsBoolean() allow_system_prompt_override?: boolean;
   /** Lets holders of the agent's key ask it over MCP. */
   @IsOptional() @IsBoolean() mcp_ask?: boolean;

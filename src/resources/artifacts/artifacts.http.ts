@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, type StreamableFile, Res } from '@nestjs/common';
-import { ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProduces, ApiProperty, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ArtifactQueries } from '../../../projections/artifacts/artifacts.queries.js';
@@ -25,7 +25,9 @@ import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 const LINK_TYPE = 'application/vnd.docsgpt.artifact-url+json';
 
 export class RestoredVersion {
-  @IsOptional() version?: unknown;
+  @ApiProperty({ required: true, type: 'integer', minimum: 1 })
+  @IsOptional()
+  version?: unknown;
 }
 
 const BY_LINK = ApiQuery({

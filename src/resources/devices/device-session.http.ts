@@ -122,7 +122,7 @@ export class DeviceSessionController {
   @OptionalHeader('Content-Encoding')
   @DocumentedBody(
     { schema: { type: 'string' } },
-    { lines: ['{"stream":"stdout","chunk":"ok"}', '{"stream":"control","exit_code":0,"duration_ms":12,"error":null}'] },
+    '{"stream":"stdout","chunk":"ok"}\n{"stream":"control","exit_code":0,"duration_ms":12,"error":null}\n',
   )
   @Access({ for: 'device', action: 'change', of: 'device sessions' })
   @Post('sessions/:ticket/invocations/:id/output')

@@ -6,6 +6,7 @@ import {
   type Place,
   type RouteAccess,
   type Scope,
+  scopesIncluding,
 } from '../../kernel/access.js';
 import type { Refusal } from './acts.policy.js';
 import type { TokenGrant } from './caller.js';
@@ -60,7 +61,7 @@ export function importing(token: TokenGrant | undefined, agentId: string | null)
 }
 
 const grants = ({ scopes }: TokenGrant, needed: Scope): boolean =>
-  scopes.includes(needed) || scopes.some((scope) => scope.endsWith(':write') && needed === scope.replace(/:write$/, ':read'));
+  scopesIncluding(needed).some((scope) => scopes.includes(scope));
 
 /** Whether a token reaches all of these ids of a family. A token without a restriction in the family does. */
 export function within(token: TokenGrant | undefined, family: Family, ids: readonly unknown[]): boolean {

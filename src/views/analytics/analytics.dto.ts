@@ -29,7 +29,12 @@ export class TokenAnalyticsRequest extends AnalyticsRequest {
   @IsOptional()
   group_by?: unknown;
 
-  @ApiProperty({ required: false, default: true, description: 'Include the tokens that evaluate the conditions of monitors' })
+  @ApiProperty({
+    required: false,
+    type: Boolean,
+    default: true,
+    description: 'Include the tokens that evaluate the conditions of monitors',
+  })
   @IsOptional()
   include_side_channel?: unknown;
 }

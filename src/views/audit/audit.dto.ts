@@ -1,5 +1,6 @@
 import { Type } from 'class-transformer';
-import { IsInt, IsISO8601, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsISO8601, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { Integer } from '../../platform/http/documented.js';
 
 export const PAGE_DEFAULT = 100;
 export const PAGE_MAX = 1_000;
@@ -47,7 +48,7 @@ export class AuditEventsQuery {
   /** The maximum number of events. The default is 100 for a page and unlimited for NDJSON. A page of large events has fewer. */
   @IsOptional()
   @Type(() => Number)
-  @IsInt()
+  @Integer()
   @Min(1)
   @Max(PAGE_MAX)
   limit?: number;

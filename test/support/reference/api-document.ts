@@ -25,7 +25,8 @@ A wrong bearer is 401 on every route, and so is a wrong agent key on those that 
 ones are answered as ever.
 
 Programs show a personal access token of a user as bearer (\`POST /api/user/tokens\`). It is taken under every \`AUTH_TYPE\`, opens the routes that
-name one of its scopes (\`x-token-scopes\`), and no others: \`not_available_to_tokens\`, \`insufficient_scope\` and \`resource_not_allowed\` are 403.
+name one of its scopes (\`x-token-scopes\`; empty if any token opens it), and no others: \`not_available_to_tokens\`, \`insufficient_scope\`
+and \`resource_not_allowed\` are 403.
 
 An answer of \`text/event-stream\` is described by the \`data\` of its events. A path that is nowhere is 404, another method 405 with
 \`Allow\`, a part of a path that names something with more than ${PARAMETER_CHARACTERS_MAX} characters 414, and 501 (\`not_built\`) what

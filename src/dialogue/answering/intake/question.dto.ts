@@ -1,9 +1,9 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
   IsBoolean,
-  IsInt,
   IsNumber,
   IsObject,
   IsOptional,
@@ -12,7 +12,8 @@ import {
   Min,
   ValidateIf,
 } from 'class-validator';
-import { QUESTION_CHARACTERS_MAX, SYSTEM_PROMPT_CHARACTERS_MAX } from './question.policy.js';
+import { HISTORY_EXCHANGES_MAX, QUESTION_CHARACTERS_MAX, SYSTEM_PROMPT_CHARACTERS_MAX } from './question.policy.js';
+import { Integer } from '../../../platform/http/documented.js';
 
 /** Converts numeric text, which web clients send from text fields. Other text is left unchanged and fails validation. */
 const numeric = ({ value }: { value: unknown }): unknown =>
@@ -20,6 +21,8 @@ const numeric = ({ value }: { value: unknown }): unknown =>
 
 /** Omits null, which web clients send for the default source in their list, because it has no id. */
 const named = ({ value }: { value: unknown }): unknown => (Array.isArray(value) ? value.filter((each) => each !== null) : value);
+
+const EXCHANGE = { type: 'object', properties: { prompt: { type: 'string' }, response: { type: 'string' } } } as const;
 
 /** A question to an agent, or (with `tool_actions` and no `question`) the decisions on the pending calls of a paused turn. */
 export class QuestionRequest {
@@ -47,6 +50,10 @@ export class QuestionRequest {
    * Earlier exchanges for a new conversation: the JSON text of an array of `{prompt, response}`, or that array, of at most 1,000
    * entries.
    */
+  @ApiProperty({
+    required: false,
+    oneOf: [{ type: 'string' }, { type: 'array', items: EXCHANGE, maxItems: HISTORY_EXCHANGES_MAX }, { type: 'null' }],
+  })
   @IsOptional()
   history?: unknown;
 
@@ -55,6 +62,7 @@ export class QuestionRequest {
   model_id?: string | null;
 
   /** `listed` shows the conversation in the owner's sidebar. Any other value keeps it hidden. */
+  @ApiProperty({ required: false, type: String, nullable: true })
   @IsOptional()
   visibility?: unknown;
 
@@ -69,6 +77,10 @@ export class QuestionRequest {
   prompt_id?: string | null;
 
   /** One source id or several. Ignored when the agent has sources. */
+  @ApiProperty({
+    required: false,
+    oneOf: [{ type: 'string' }, { type: 'array', items: { type: ['string', 'null'] } }, { type: 'null' }],
+  })
   @IsOptional()
   @Transform(named)
   @ValidateIf(({ active_docs }: QuestionRequest) => typeof active_docs !== 'string')
@@ -107,7 +119,7 @@ export class QuestionRequest {
    */
   @IsOptional()
   @Transform(numeric)
-  @IsInt()
+  @Integer()
   @Min(0)
   index?: number | null;
 

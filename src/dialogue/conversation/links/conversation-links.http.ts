@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsInt, IsNotEmpty, IsOptional, IsString, Max, Min } from 'class-validator';
+import { IsNotEmpty, IsOptional, IsString, Max, Min } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { ConversationQueries } from '../../../../projections/conversations/conversations.queries.js';
 import { Commands } from '../../../kernel/commands.js';
@@ -11,7 +11,7 @@ import { isId } from '../../../kernel/ids.js';
 import { isLinkToken, linkTokenHash } from '../../../kernel/event-sourcing/link-tokens.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
-import { DocumentedBody, RequiredQuery } from '../../../platform/http/documented.js';
+import { DocumentedBody, RequiredQuery, Integer } from '../../../platform/http/documented.js';
 import { answerPosition } from '../../../platform/http/positions.js';
 import { reached } from '../../../resources/identity/access.policy.js';
 import { CHUNKS_MAX } from '../../../resources/sources/source/retrieval.policy.js';
@@ -36,7 +36,7 @@ export class SharedConversation {
   /** With `isPromptable=true`: the number of chunks that are read from the source. */
   @IsOptional()
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value))
-  @IsInt()
+  @Integer()
   @Min(0)
   @Max(CHUNKS_MAX)
   chunks?: number | null;
