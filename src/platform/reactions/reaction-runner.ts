@@ -126,13 +126,10 @@ export class ReactionRunner {
   }
 
   /** True if the event is done or parked; false if the runner stopped before that. */
-  private async act(
-    event: StoredEvent,
-    withSlot: <T>(work: () => Promise<T>) => Promise<T>,
-    { epoch, signal }: Tenure,
-  ): Promise<boolean> {
+  private async act(event: StoredEvent, withSlot: <T>(work: () => Promise<T>) => Promise<T>, tenure: Tenure): Promise<boolean> {
     const { timing } = this.dependencies;
     const { name } = this.reaction;
+    const { epoch, signal } = tenure;
     for (let attempt = 1, faults = 0; !signal.aborted; attempt++) {
       try {
         if (this.parkedStreams.has(event.stream)) {
@@ -147,25 +144,33 @@ export class ReactionRunner {
         const { stream, revision, type } = event;
         const about = { err: error, reaction: name, stream, revision, type, attempt };
         logFailure(this.dependencies, 'warn', about, `${name} failed and will be tried again`);
-        if (faults >= ATTEMPTS_MAX && (await this.park(event, error, epoch))) return true;
+        if (faults >= ATTEMPTS_MAX && (await this.park(event, error, tenure))) return true;
         await timing.pause(backOffMs(attempt, timing), signal);
       }
     }
     return false;
   }
 
-  /** Parks the event. False if the database is unavailable or another process runs the reaction. */
-  private async park(event: StoredEvent, fault: unknown, epoch: bigint): Promise<boolean> {
-    try {
-      await this.table.park(event, fault, epoch);
-    } catch (error) {
-      logFailure(this.dependencies, 'warn', { err: error }, `${this.reaction.name} cannot park an event yet`);
-      return false;
-    }
+  /**
+   * Parks the event, repeatedly while the database is unavailable: one whose parking may be stored must not be acted on unasked.
+   * False if another process runs the reaction or the runner stopped.
+   */
+  private async park(event: StoredEvent, fault: unknown, { epoch, signal }: Tenure): Promise<boolean> {
+    const { timing, log } = this.dependencies;
     const { stream, revision, type } = event;
-    this.parkedStreams.add(stream);
-    this.dependencies.log.error({ err: fault, stream, revision, type }, `${this.reaction.name} has parked an event`);
-    return true;
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        await this.table.park(event, fault, epoch);
+        this.parkedStreams.add(stream);
+        log.error({ err: fault, stream, revision, type }, `${this.reaction.name} has parked an event`);
+        return true;
+      } catch (error) {
+        logFailure(this.dependencies, 'warn', { err: error }, `${this.reaction.name} cannot park an event yet`);
+        if (!isOutage(error)) return false;
+        await timing.pause(backOffMs(attempt, timing), signal);
+      }
+    }
+    return false;
   }
 
   private async handle(event: StoredEvent, signal: AbortSignal): Promise<void> {

@@ -40,6 +40,7 @@ function start(
   act: (event: Recorded<Rang>, signal: AbortSignal) => Promise<void> = listen,
   more: Partial<Reaction<Rang>> = {},
   log = pino({ level: 'silent' }),
+  sql = database.sql,
 ): Reactions {
   const reaction: Reaction<Rang> = {
     name: 'answer-door',
@@ -48,7 +49,7 @@ function start(
     on: { BellRang: act },
     ...more,
   };
-  const reactions = new Reactions({ sql: database.sql, store, timing: systemTiming, log }, [reaction]);
+  const reactions = new Reactions({ sql, store, timing: systemTiming, log }, [reaction]);
   running.push(reactions);
   reactions.start();
   return reactions;
@@ -259,6 +260,26 @@ describe('a reaction', () => {
     expect(await askToRetry(database.sql, 'answer-door')).toBe(1);
     await eventually(() => heard.includes('bell-a 13'));
     await eventually(async () => (await parkedEvents()).length === 0);
+  });
+
+  it('acts on a parked event only on request, also if the answer to its parking was lost', async () => {
+    let losses = 0;
+    const losing = new Proxy(database.sql, {
+      apply(sql, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
+        const query = Reflect.apply(sql, self, [strings, ...values]) as Promise<unknown>;
+        if (!strings[0]?.includes('insert into reactions.parked') || losses++ > 0) return query;
+        return query.then(() => Promise.reject(Object.assign(new Error('Lost.'), { code: 'CONNECTION_CLOSED' })));
+      },
+    });
+    let tries = 0;
+    const act = (event: Recorded<Rang>) => (++tries <= 6 ? Promise.reject(new Error('unlucky')) : listen(event));
+    start(act, {}, pino({ level: 'silent' }), losing);
+    const position = await append(store, 'bell-a', rang(1));
+    await eventually(() => isCheckpointAt(position));
+    expect([heard, (await parkedEvents()).length]).toEqual([[], 1]);
+    await askToRetry(database.sql, 'answer-door');
+    await eventually(async () => (await parkedEvents()).length === 0);
+    expect(heard).toEqual(['bell-a 1']);
   });
 
   it('keeps no copy of a parked event, and a retry skips events that were purged meanwhile', async () => {
