@@ -151,21 +151,27 @@ export class ReactionRunner {
     return false;
   }
 
-  /**
-   * Parks the event, repeatedly while the database is unavailable: one whose parking may be stored must not be acted on unasked.
-   * False if another process runs the reaction or the runner stopped.
-   */
+  /** Parks the event. False if another process runs the reaction or the runner stopped. */
   private async park(event: StoredEvent, fault: unknown, { epoch, signal }: Tenure): Promise<boolean> {
-    const { timing, log } = this.dependencies;
     const { stream, revision, type } = event;
+    if (!(await this.untilStored(() => this.table.park(event, fault, epoch), 'cannot park an event yet', signal))) return false;
+    this.parkedStreams.add(stream);
+    this.dependencies.log.error({ err: fault, stream, revision, type }, `${this.reaction.name} has parked an event`);
+    return true;
+  }
+
+  /**
+   * Repeats idempotent work on parked events during an outage: a statement whose answer was lost may have changed them, which
+   * `parkedStreams` must follow. False if another process runs the reaction or the runner stopped.
+   */
+  private async untilStored(work: () => Promise<void>, failure: string, signal: AbortSignal): Promise<boolean> {
+    const { timing } = this.dependencies;
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
-        await this.table.park(event, fault, epoch);
-        this.parkedStreams.add(stream);
-        log.error({ err: fault, stream, revision, type }, `${this.reaction.name} has parked an event`);
+        await work();
         return true;
       } catch (error) {
-        logFailure(this.dependencies, 'warn', { err: error }, `${this.reaction.name} cannot park an event yet`);
+        logFailure(this.dependencies, 'warn', { err: error }, `${this.reaction.name} ${failure}`);
         if (!isOutage(error)) return false;
         await timing.pause(backOffMs(attempt, timing), signal);
       }
@@ -201,7 +207,9 @@ export class ReactionRunner {
       for (const stream of this.parkedStreams.size > 0 ? await this.table.retryRequested() : []) {
         await queue.room();
         if (signal.aborted) return;
-        await new Promise<void>((resolve) => queue.add(stream, () => this.retryStream(stream, tenure).finally(resolve)));
+        const retry = () =>
+          this.untilStored(() => this.retryStream(stream, tenure), 'cannot retry its parked events yet', signal);
+        await new Promise<void>((resolve) => queue.add(stream, () => retry().then(() => resolve())));
       }
       await this.dependencies.timing.pause(RETRIES_POLL_MS, signal);
     }
@@ -209,22 +217,16 @@ export class ReactionRunner {
 
   /** Retries the parked events of a stream in order, up to the first that fails again. Purged ones are skipped. */
   private async retryStream(stream: string, { epoch, signal }: Tenure): Promise<void> {
-    try {
-      for (let parked = await this.table.firstParked(stream); parked; parked = await this.table.firstParked(stream)) {
-        const event = await eventAt(this.dependencies.store, stream, parked.revision);
-        try {
-          if (event) await this.handle(event, signal);
-        } catch (error) {
-          if (event && !signal.aborted) await this.table.parkAgain(event, error, epoch);
-          return;
-        }
-        await this.table.free(parked, epoch);
+    for (let parked = await this.table.firstParked(stream); parked; parked = await this.table.firstParked(stream)) {
+      const event = await eventAt(this.dependencies.store, stream, parked.revision);
+      try {
+        if (event) await this.handle(event, signal);
+      } catch (error) {
+        if (event && !signal.aborted) await this.table.parkAgain(event, error, epoch);
+        return;
       }
-      this.parkedStreams.delete(stream);
-    } catch (error) {
-      // The next poll retries.
-      const text = `${this.reaction.name} cannot retry its parked events yet`;
-      logFailure(this.dependencies, 'warn', { err: error, stream }, text);
+      await this.table.free(parked, epoch);
     }
+    this.parkedStreams.delete(stream);
   }
 }

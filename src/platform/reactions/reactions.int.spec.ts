@@ -63,6 +63,18 @@ const isCheckpointAt = async (position: bigint) => {
 /** The present log, with this end. */
 const endingAt = (end: bigint) => ({ end: async () => end, readAll: (reading: LogReading) => store.readAll(reading) });
 
+/** The database, which loses its answer to a statement that contains a text: the nth one. */
+function losing(text: string, nth: number): typeof database.sql {
+  let count = 0;
+  return new Proxy(database.sql, {
+    apply(sql, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
+      const query = Reflect.apply(sql, self, [strings, ...values]) as Promise<unknown>;
+      if (!strings[0]?.includes(text) || ++count !== nth) return query;
+      return query.then(() => Promise.reject(Object.assign(new Error('Lost.'), { code: 'CONNECTION_CLOSED' })));
+    },
+  });
+}
+
 const parkedEvents = () => database.sql`select reaction, stream, error from reactions.parked order by reaction, parked.position`;
 
 it('the checkpoint of a reaction is saved without the disk, which the next statement of its connection waits for again', async () => {
@@ -263,23 +275,29 @@ describe('a reaction', () => {
   });
 
   it('acts on a parked event only on request, also if the answer to its parking was lost', async () => {
-    let losses = 0;
-    const losing = new Proxy(database.sql, {
-      apply(sql, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
-        const query = Reflect.apply(sql, self, [strings, ...values]) as Promise<unknown>;
-        if (!strings[0]?.includes('insert into reactions.parked') || losses++ > 0) return query;
-        return query.then(() => Promise.reject(Object.assign(new Error('Lost.'), { code: 'CONNECTION_CLOSED' })));
-      },
-    });
     let tries = 0;
     const act = (event: Recorded<Rang>) => (++tries <= 6 ? Promise.reject(new Error('unlucky')) : listen(event));
-    start(act, {}, pino({ level: 'silent' }), losing);
+    start(act, {}, pino({ level: 'silent' }), losing('insert into reactions.parked', 1));
     const position = await append(store, 'bell-a', rang(1));
     await eventually(() => isCheckpointAt(position));
     expect([heard, (await parkedEvents()).length]).toEqual([[], 1]);
     await askToRetry(database.sql, 'answer-door');
     await eventually(async () => (await parkedEvents()).length === 0);
     expect(heard).toEqual(['bell-a 1']);
+  });
+
+  it('acts on later events of a stream whose retry has freed its last parked event and then lost its connection', async () => {
+    let isUnlucky = true;
+    const act = (event: Recorded<Rang>) => (isUnlucky ? Promise.reject(new Error('unlucky')) : listen(event));
+    start(act, {}, pino({ level: 'silent' }), losing('select revision, position::text from reactions.parked', 2));
+    await append(store, 'bell-a', rang(1));
+    await eventually(async () => (await parkedEvents()).length === 1);
+    isUnlucky = false;
+    await askToRetry(database.sql, 'answer-door');
+    await eventually(async () => (await parkedEvents()).length === 0);
+    await append(store, 'bell-a', rang(2));
+    await eventually(async () => heard.includes('bell-a 2') || (await parkedEvents()).length > 0);
+    expect([heard, await parkedEvents()]).toEqual([['bell-a 1', 'bell-a 2'], []]);
   });
 
   it('keeps no copy of a parked event, and a retry skips events that were purged meanwhile', async () => {
