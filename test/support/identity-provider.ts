@@ -82,8 +82,13 @@ export class IdentityProviderForTests {
       },
       interactions: { url: () => '/interaction' },
       issueRefreshToken: () => this.grantsRefreshTokens,
-      loadExistingGrant: async (ctx: { oidc: { session: { accountId: string }; client: { clientId: string } } }) => {
+      loadExistingGrant: async (ctx: {
+        oidc: { session: { accountId: string; grantIdFor(clientId: string): string | undefined }; client: { clientId: string } };
+      }) => {
         const { session, client } = ctx.oidc;
+        const existing = session.grantIdFor(client.clientId);
+        const known = existing === undefined ? undefined : await provider.Grant.find(existing);
+        if (known) return known;
         const grant = new provider.Grant({ accountId: session.accountId, clientId: client.clientId });
         grant.addOIDCScope('openid email profile offline_access');
         await grant.save();

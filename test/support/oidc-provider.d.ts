@@ -5,11 +5,16 @@ declare module 'oidc-provider' {
 
   type Interaction = Readonly<{ prompt: Readonly<{ name: string }>; params: Readonly<Record<string, unknown>> }>;
 
+  type Grant = { addOIDCScope(scope: string): void; save(): Promise<string> };
+
   export default class Provider extends EventEmitter {
     constructor(issuer: string, configuration: object);
     callback(): (request: IncomingMessage, response: ServerResponse) => void;
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
     interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
-    Grant: new (of: { accountId: string; clientId: string }) => { addOIDCScope(scope: string): void; save(): Promise<string> };
+    Grant: {
+      new (of: { accountId: string; clientId: string }): Grant;
+      find(id: string): Promise<Grant | undefined>;
+    };
   }
 }

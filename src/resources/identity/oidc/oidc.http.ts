@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type CanActivate, Controller, Get, HttpCode, Injectable, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -11,7 +12,9 @@ import { IdentityProvider, ProviderRefused, ProviderUnavailable } from './identi
 import { OIDC_PATH, OidcOptions, type OidcSettings } from './oidc-options.js';
 import { SignIn } from './sign-in.js';
 
-const STATE_COOKIE = 'oidc_state';
+const STATE_COOKIE = 'oidc_state_';
+/** The length of the hash of the state in the name of its cookie. */
+const STATE_HASH_CHARACTERS = 16;
 /** Lifetime of a `state`. */
 export const LOGIN_MS_MAX = 600_000;
 /** Lifetime of the code that the web client exchanges for its token. */
@@ -47,7 +50,7 @@ export class OidcController {
   @ApiOperation({
     summary: 'Sends the browser to the provider',
     description:
-      '302, with the cookie `oidc_state` for ten minutes. 429 (`too_many_requests`) if the address starts too many sign-ins; 503 (`idp_unavailable`) if the provider does not answer.',
+      '302, with a cookie `oidc_state_…` of this sign-in for ten minutes. 429 (`too_many_requests`) if the address starts too many sign-ins; 503 (`idp_unavailable`) if the provider does not answer.',
   })
   @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('login')
@@ -55,7 +58,7 @@ export class OidcController {
     await this.begun.count(request);
     const { url, state } = await this.signIn.begin(this.redirectUri(request));
     await reply
-      .header('Set-Cookie', this.cookie(request, state, LOGIN_MS_MAX / 1000))
+      .header('Set-Cookie', this.cookie(request, state, state, LOGIN_MS_MAX / 1000))
       .headers(NOT_KEPT)
       .redirect(url, 302);
   }
@@ -72,10 +75,10 @@ export class OidcController {
     url.search = new URL(request.url, url).search;
     const state = url.searchParams.get('state') ?? undefined;
     const client = request.headers['user-agent']?.slice(0, CLIENT_CHARACTERS_MAX) ?? null;
-    const outcome = await this.signIn.finish({ state, cookie: cookieIn(request), url, client, requestId: request.id });
+    const outcome = await this.signIn.finish({ state, cookie: cookieIn(request, state), url, client, requestId: request.id });
     const fragment = 'code' in outcome ? `oidc_code=${outcome.code}` : `oidc_error=${outcome.error}`;
     await reply
-      .header('Set-Cookie', this.cookie(request, '', 0))
+      .header('Set-Cookie', this.cookie(request, state, '', 0))
       .headers(NOT_KEPT)
       .redirect(`${this.settings.frontendUrl}/#${fragment}`, 302);
   }
@@ -166,9 +169,9 @@ export class OidcController {
     return this.settings.redirectUri ?? new URL(`${OIDC_PATH}callback`, base).href;
   }
 
-  private cookie(request: FastifyRequest, value: string, seconds: number): string {
+  private cookie(request: FastifyRequest, state: string | undefined, value: string, seconds: number): string {
     const secure = new URL(this.redirectUri(request)).protocol === 'https:' ? '; Secure' : '';
-    return `${STATE_COOKIE}=${value}; Max-Age=${seconds}; Path=${OIDC_PATH}; HttpOnly; SameSite=Lax${secure}`;
+    return `${cookieName(state)}=${value}; Max-Age=${seconds}; Path=${OIDC_PATH}; HttpOnly; SameSite=Lax${secure}`;
   }
 }
 
@@ -176,12 +179,18 @@ const GUESSED: ReadonlySet<string> = new Set(['oidc-invalid-code', 'invalid-toke
 
 const NOT_KEPT = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
 
-const cookieIn = ({ headers }: FastifyRequest): string | undefined =>
-  headers.cookie
+/** Each sign-in has its own cookie, because several tabs of a browser may sign in at the same time. */
+const cookieName = (state = ''): string =>
+  STATE_COOKIE + createHash('sha256').update(state).digest('hex').slice(0, STATE_HASH_CHARACTERS);
+
+function cookieIn({ headers }: FastifyRequest, state: string | undefined): string | undefined {
+  const start = `${cookieName(state)}=`;
+  return headers.cookie
     ?.split(';')
     .map((part) => part.trim())
-    .find((part) => part.startsWith(`${STATE_COOKIE}=`))
-    ?.slice(STATE_COOKIE.length + 1);
+    .find((part) => part.startsWith(start))
+    ?.slice(start.length);
+}
 
 const fieldIn = (body: unknown, name: string): unknown =>
   typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;

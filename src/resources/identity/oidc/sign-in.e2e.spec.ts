@@ -86,9 +86,9 @@ describe('a sign-in', () => {
       scope: 'openid email profile',
       redirect_uri: at('callback'),
     });
-    expect(response.headers.get('set-cookie')).toBe(
-      `oidc_state=${url.searchParams.get('state')}; Max-Age=600; Path=/api/auth/oidc/; HttpOnly; SameSite=Lax`,
-    );
+    const [cookie, ...attributes] = response.headers.get('set-cookie')!.split('; ');
+    expect(cookie).toMatch(new RegExp(`^oidc_state_[0-9a-f]{16}=${url.searchParams.get('state')}$`));
+    expect(attributes).toEqual(['Max-Age=600', 'Path=/api/auth/oidc/', 'HttpOnly', 'SameSite=Lax']);
   });
 
   it('gives the same user id each time, and another one for another subject', async () => {
@@ -134,11 +134,18 @@ describe('a callback', () => {
 
   it('is accepted once', async () => {
     const browser = new BrowserForTests();
-    const url = await returned(browser);
-    const cookie = `oidc_state=${url.searchParams.get('state')}`;
+    const login = await browser.request(at('login'));
+    const cookie = login.headers.get('set-cookie')!.split(';', 1)[0]!;
+    const url = new URL(await browser.follow(login.headers.get('location')!, at('callback')));
     expect(await outcomeAt(url, browser)).toMatch(/^oidc_code=/);
     const again = await fetch(url, { redirect: 'manual', headers: { cookie } });
     expect(again.headers.get('location')).toBe(`${FRONTEND}/#oidc_error=invalid_state`);
+  });
+
+  it('is accepted for each tab of a browser that signs in in two tabs at the same time', async () => {
+    const browser = new BrowserForTests();
+    const [first, second] = [await returned(browser), await returned(browser)];
+    for (const url of [first, second]) expect(await outcomeAt(url, browser)).toMatch(/^oidc_code=/);
   });
 
   it.each([
