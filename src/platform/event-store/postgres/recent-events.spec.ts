@@ -54,6 +54,20 @@ describe('recent events of the log', () => {
     expect(recent.ofLog(9n, {})).toBeUndefined();
   });
 
+  it.each([-3_600_000, 3_600_000])(
+    'is held for its time by the clock of the process, which is %d ms off that of the server',
+    (off) => {
+      recent.add([[{ ...event('a-1', 0, 10), at: new Date(now - off) }]]);
+      now += RECENT_MS;
+      commit('a-1', 1, 11);
+      expect(positions(recent.ofLog(9n, ALL))).toEqual([10, 11]);
+      now += 1;
+      commit('a-1', 2, 12);
+      expect(recent.ofLog(9n, ALL)).toBeUndefined();
+      expect(positions(recent.ofLog(10n, ALL))).toEqual([11, 12]);
+    },
+  );
+
   it('returns nothing for positions before the oldest and after the newest event', () => {
     commit('a-1', 0, 10);
     expect(recent.ofLog(8n, ALL)).toBeUndefined();
