@@ -13,3 +13,11 @@ export type LogFilter = Readonly<{
   level: LogLevel | undefined;
   search: string | undefined;
 }>;
+
+/** Names an entry of a log, before its texts are read. */
+export type LogKey = Readonly<{ id: string; at: Date }>;
+
+/** The size of the texts of the entries of one type on a page, in UTF-8. A user may have thousands of entries of 1 MiB. */
+export const LOG_TEXTS_BYTES_MAX = 8 * 1024 * 1024;
+/** The length of the beginning that remains of each text of an entry once the texts before it fill the page. */
+export const LOG_BEGINNING_CHARACTERS = 500;

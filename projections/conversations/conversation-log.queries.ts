@@ -1,4 +1,10 @@
-import type { LogFilter, LogLevel } from '../analytics-filters.js';
+import {
+  LOG_BEGINNING_CHARACTERS,
+  LOG_TEXTS_BYTES_MAX,
+  type LogFilter,
+  type LogKey,
+  type LogLevel,
+} from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** An answer that has ended, with its question. */
@@ -12,21 +18,44 @@ export type LoggedAnswer = Readonly<{
   toolCalls: unknown;
   attachments: unknown;
   agentId: string | null;
+  isShortened: boolean;
 }>;
 
 export class ConversationLogQueries extends Queries {
   /** The newest answers of a user's conversations. */
-  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LoggedAnswer[]> {
+  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LogKey[]> {
     const { sql } = this;
-    const levelOf = sql`case status when 'failed' then 'error' else 'info' end`;
-    return sql<LoggedAnswer[]>`
-      select turn_id as id, changed_at as at, ${levelOf} as level, question as summary, response, sources,
-        tool_calls as "toolCalls", attachments, agent_id as "agentId"
+    return sql<LogKey[]>`
+      select turn_id as id, changed_at as at
       from conversations.conversation join conversations.turn using (conversation_id)
       where owner_id = ${ownerId} and not superseded and ended is not null
         ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
-        ${level === undefined ? sql`` : sql`and ${levelOf} = ${level}`}
+        ${level === undefined ? sql`` : sql`and ${this.level} = ${level}`}
         ${search === undefined ? sql`` : sql`and strpos(lower(question), lower(${search})) > 0`}
       order by changed_at desc, turn_id desc limit ${limit}`;
+  }
+
+  /** These answers. The older ones are shortened once the texts of the newer ones fill a page. */
+  async entries(ids: readonly string[]): Promise<readonly LoggedAnswer[]> {
+    if (ids.length === 0) return [];
+    const { sql } = this;
+    return sql<LoggedAnswer[]>`
+      select id, at, level, attachments, "agentId", "isShortened",
+        case when "isShortened" then left(question, ${LOG_BEGINNING_CHARACTERS}) else question end as summary,
+        case when "isShortened" then left(response, ${LOG_BEGINNING_CHARACTERS}) else response end as response,
+        case when "isShortened" then '[]' else sources end as sources,
+        case when "isShortened" then '[]' else tool_calls end as "toolCalls"
+      from (
+        select turn_id as id, changed_at as at, ${this.level} as level, attachments, agent_id as "agentId", question, response, sources,
+          tool_calls, sum(
+            octet_length(question) + octet_length(response) + octet_length(sources::text) + octet_length(tool_calls::text)
+          ) over (order by changed_at desc, turn_id desc) > ${LOG_TEXTS_BYTES_MAX} as "isShortened"
+        from conversations.conversation join conversations.turn using (conversation_id)
+        where turn_id = any(${[...ids]}::text[])
+      ) logged`;
+  }
+
+  private get level() {
+    return this.sql`case status when 'failed' then 'error' else 'info' end`;
   }
 }

@@ -1,4 +1,10 @@
-import type { LogFilter, LogLevel } from '../analytics-filters.js';
+import {
+  LOG_BEGINNING_CHARACTERS,
+  LOG_TEXTS_BYTES_MAX,
+  type LogFilter,
+  type LogKey,
+  type LogLevel,
+} from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** A webhook run that has ended. */
@@ -11,20 +17,40 @@ export type LoggedRun = Readonly<{
   error: string | null;
   status: string;
   agentId: string | null;
+  isShortened: boolean;
 }>;
 
 export class RunLogQueries extends Queries {
   /** The newest runs that deliveries to a user's webhooks started. */
-  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LoggedRun[]> {
+  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LogKey[]> {
     const { sql } = this;
-    const levelOf = sql`case when status <> 'success' then 'error' when error is not null then 'warning' else 'info' end`;
-    return sql<LoggedRun[]>`
-      select run_id as id, finished_at as at, ${levelOf} as level, input as summary, output, error, status, agent_id as "agentId"
+    return sql<LogKey[]>`
+      select run_id as id, finished_at as at
       from runs.run
       where owner_id = ${ownerId} and finished_at is not null
         ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
-        ${level === undefined ? sql`` : sql`and ${levelOf} = ${level}`}
+        ${level === undefined ? sql`` : sql`and ${this.level} = ${level}`}
         ${search === undefined ? sql`` : sql`and strpos(lower(input), lower(${search})) > 0`}
       order by finished_at desc, run_id desc limit ${limit}`;
+  }
+
+  /** These runs. The older ones are shortened once the texts of the newer ones fill a page. */
+  async entries(ids: readonly string[]): Promise<readonly LoggedRun[]> {
+    if (ids.length === 0) return [];
+    const { sql } = this;
+    return sql<LoggedRun[]>`
+      select id, at, level, error, status, "agentId", "isShortened",
+        case when "isShortened" then left(input, ${LOG_BEGINNING_CHARACTERS}) else input end as summary,
+        case when "isShortened" then left(output, ${LOG_BEGINNING_CHARACTERS}) else output end as output
+      from (
+        select run_id as id, finished_at as at, ${this.level} as level, error, status, agent_id as "agentId", input, output,
+          sum(octet_length(input) + coalesce(octet_length(output), 0)) over (order by finished_at desc, run_id desc)
+            > ${LOG_TEXTS_BYTES_MAX} as "isShortened"
+        from runs.run where run_id = any(${[...ids]}::text[])
+      ) logged`;
+  }
+
+  private get level() {
+    return this.sql`case when status <> 'success' then 'error' when error is not null then 'warning' else 'info' end`;
   }
 }

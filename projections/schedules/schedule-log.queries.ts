@@ -1,4 +1,10 @@
-import type { LogFilter, LogLevel } from '../analytics-filters.js';
+import {
+  LOG_BEGINNING_CHARACTERS,
+  LOG_TEXTS_BYTES_MAX,
+  type LogFilter,
+  type LogKey,
+  type LogLevel,
+} from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** An ended run of a schedule, or a slot without a run. */
@@ -20,19 +26,16 @@ export type LoggedScheduleRun = Readonly<{
   scheduledFor: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
+  isShortened: boolean;
 }>;
 
 export class ScheduleLogQueries extends Queries {
   /** The newest runs of a user's schedules. */
-  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LoggedScheduleRun[]> {
+  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LogKey[]> {
     const { sql } = this;
-    return sql<LoggedScheduleRun[]>`
-      select * from (
-        select run_id as id, coalesce(finished_at, started_at, scheduled_for) as at,
-          case when run.status in ('failed', 'timeout') then 'error' when run.status = 'success' then 'info' else 'warning' end as level,
-          coalesce(name, instruction) as summary, run.status, trigger_source as "triggerSource", name as "scheduleName", instruction,
-          output, error, error_type as "errorType", prompt_tokens::float8 as "promptTokens", generated_tokens::float8 as "generatedTokens",
-          run.conversation_id as "conversationId", scheduled_for as "scheduledFor", started_at as "startedAt", finished_at as "finishedAt"
+    return sql<LogKey[]>`
+      select id, at from (
+        select run_id as id, ${this.at} as at, ${this.level} as level, coalesce(name, instruction) as summary
         from schedules.schedule join schedules.run using (schedule_id)
         where owner_id = ${ownerId} and run.status in ('success', 'failed', 'timeout', 'skipped', 'missed')
           ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
@@ -40,5 +43,36 @@ export class ScheduleLogQueries extends Queries {
       where true ${level === undefined ? sql`` : sql`and level = ${level}`}
         ${search === undefined ? sql`` : sql`and strpos(lower(summary), lower(${search})) > 0`}
       order by at desc, id desc limit ${limit}`;
+  }
+
+  /** These runs. The older ones are shortened once the texts of the newer ones fill a page. */
+  async entries(ids: readonly string[]): Promise<readonly LoggedScheduleRun[]> {
+    if (ids.length === 0) return [];
+    const { sql } = this;
+    return sql<LoggedScheduleRun[]>`
+      select id, at, level, status, "triggerSource", "scheduleName", error, "errorType", "promptTokens", "generatedTokens",
+        "conversationId", "scheduledFor", "startedAt", "finishedAt", "isShortened",
+        case when "isShortened" then left(summary, ${LOG_BEGINNING_CHARACTERS}) else summary end as summary,
+        case when "isShortened" then left(instruction, ${LOG_BEGINNING_CHARACTERS}) else instruction end as instruction,
+        case when "isShortened" then left(output, ${LOG_BEGINNING_CHARACTERS}) else output end as output
+      from (
+        select run_id as id, ${this.at} as at, ${this.level} as level, run.status, trigger_source as "triggerSource", name as "scheduleName",
+          coalesce(name, instruction) as summary, instruction, output, error, error_type as "errorType",
+          prompt_tokens::float8 as "promptTokens", generated_tokens::float8 as "generatedTokens",
+          run.conversation_id as "conversationId", scheduled_for as "scheduledFor", started_at as "startedAt",
+          finished_at as "finishedAt",
+          sum(octet_length(instruction) + coalesce(octet_length(output), 0)) over (order by ${this.at} desc, run_id desc)
+            > ${LOG_TEXTS_BYTES_MAX} as "isShortened"
+        from schedules.schedule join schedules.run using (schedule_id)
+        where run_id = any(${[...ids]}::text[])
+      ) logged`;
+  }
+
+  private get at() {
+    return this.sql`coalesce(finished_at, started_at, scheduled_for)`;
+  }
+
+  private get level() {
+    return this.sql`case when run.status in ('failed', 'timeout') then 'error' when run.status = 'success' then 'info' else 'warning' end`;
   }
 }

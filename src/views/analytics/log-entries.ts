@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { LogFilter, LogLevel } from '../../../projections/analytics-filters.js';
+import type { LogFilter, LogKey, LogLevel } from '../../../projections/analytics-filters.js';
 import { ConversationLogQueries, type LoggedAnswer } from '../../../projections/conversations/conversation-log.queries.js';
 import { type LoggedRun, RunLogQueries } from '../../../projections/runs/run-log.queries.js';
 import { type LoggedScheduleRun, ScheduleLogQueries } from '../../../projections/schedules/schedule-log.queries.js';
@@ -24,9 +24,11 @@ type Logged = Readonly<{ id: string; at: Date; level: LogLevel }>;
 
 const NAMELESS_WORKFLOW = 'Workflow run';
 
+type Key = Readonly<{ type: LogEventType; rowId: string; id: string; timestamp: string }>;
+
 /**
- * The newest log entries of a user, merged from several read models. A separate log would be a second place from which texts have
- * to be deleted. It is enough to read `limit` entries of each type, because no more of them can be among the first `limit`.
+ * The log entries of a user, merged from several read models. A separate log would be a second place from which texts have to be
+ * deleted.
  */
 @Injectable()
 export class LogEntries {
@@ -38,21 +40,50 @@ export class LogEntries {
     private readonly workflows: WorkflowQueries,
   ) {}
 
-  async newest(filter: LogFilter, type: LogEventType | undefined, limit: number): Promise<readonly LogEntry[]> {
-    const wanted = (each: LogEventType) => type === undefined || type === each;
+  /** The entries on a page, the newest first. Only their own texts are read, not those of the entries on earlier pages. */
+  async page(
+    filter: LogFilter,
+    type: LogEventType | undefined,
+    { page, pageSize }: Readonly<{ page: number; pageSize: number }>,
+  ): Promise<Readonly<{ logs: readonly LogEntry[]; hasMore: boolean }>> {
+    const names = await this.workflows.namesOf(filter.ownerId);
+    const newest = await this.newest(filter, type, names, page * pageSize + 1);
+    const shown = newest.slice((page - 1) * pageSize, page * pageSize);
+    const rowsOf = (wanted: LogEventType) => shown.flatMap((key) => (key.type === wanted ? [key.rowId] : []));
+    const logs = await Promise.all([
+      this.ofChats(filter, rowsOf('chat')),
+      this.ofWebhooks(filter, rowsOf('webhook')),
+      this.ofSchedules(filter, rowsOf('schedule')),
+      this.ofWorkflows(filter, names, rowsOf('workflow')),
+    ]);
+    return { logs: logs.flat().toSorted(newestFirst), hasMore: newest.length > page * pageSize };
+  }
+
+  /** It is enough to read `limit` keys of each type, because no more of them can be among the first `limit`. */
+  private async newest(
+    filter: LogFilter,
+    type: LogEventType | undefined,
+    names: ReadonlyMap<string, string>,
+    limit: number,
+  ): Promise<readonly Key[]> {
+    const of = async (each: LogEventType, read: () => Promise<readonly LogKey[]>): Promise<readonly Key[]> => {
+      if (type !== undefined && type !== each) return [];
+      return (await read()).map(({ id, at }) => ({ type: each, rowId: id, id: `${each}-${id}`, timestamp: at.toISOString() }));
+    };
     const found = await Promise.all([
-      wanted('chat') ? this.ofChats(filter, limit) : [],
-      wanted('webhook') ? this.ofWebhooks(filter, limit) : [],
-      wanted('schedule') ? this.ofSchedules(filter, limit) : [],
-      wanted('workflow') ? this.ofWorkflows(filter, limit) : [],
+      of('chat', () => this.conversations.newest(filter, limit)),
+      of('webhook', () => this.runs.newest(filter, limit)),
+      of('schedule', () => this.schedules.newest(filter, limit)),
+      of('workflow', () => this.workflowRuns.newest(filter, called(names, filter.search), limit)),
     ]);
     return found.flat().toSorted(newestFirst).slice(0, limit);
   }
 
-  private async ofChats(filter: LogFilter, limit: number): Promise<readonly LogEntry[]> {
-    const rows = await this.conversations.newest(filter, limit);
+  private async ofChats(filter: LogFilter, ids: readonly string[]): Promise<readonly LogEntry[]> {
+    const rows = await this.conversations.entries(ids);
     return rows.map((row: LoggedAnswer) => ({
       ...entry('chat', 'stream_answer', filter, row, row.summary),
+      ...shortened(row),
       response: row.response,
       sources: row.sources,
       tool_calls: row.toolCalls,
@@ -61,10 +92,11 @@ export class LogEntries {
     }));
   }
 
-  private async ofWebhooks(filter: LogFilter, limit: number): Promise<readonly LogEntry[]> {
-    const rows = await this.runs.newest(filter, limit);
+  private async ofWebhooks(filter: LogFilter, ids: readonly string[]): Promise<readonly LogEntry[]> {
+    const rows = await this.runs.entries(ids);
     return rows.map((row: LoggedRun) => ({
       ...entry('webhook', 'webhook_run', filter, row, row.summary),
+      ...shortened(row),
       endpoint: 'webhook',
       stacks: [],
       status: row.status,
@@ -74,10 +106,11 @@ export class LogEntries {
     }));
   }
 
-  private async ofSchedules(filter: LogFilter, limit: number): Promise<readonly LogEntry[]> {
-    const rows = await this.schedules.newest(filter, limit);
+  private async ofSchedules(filter: LogFilter, ids: readonly string[]): Promise<readonly LogEntry[]> {
+    const rows = await this.schedules.entries(ids);
     return rows.map((row: LoggedScheduleRun) => ({
       ...entry('schedule', 'scheduled_run', filter, row, row.summary),
+      ...shortened(row),
       status: row.status,
       trigger_source: row.triggerSource,
       schedule_name: row.scheduleName,
@@ -94,9 +127,12 @@ export class LogEntries {
     }));
   }
 
-  private async ofWorkflows(filter: LogFilter, limit: number): Promise<readonly LogEntry[]> {
-    const names = await this.workflows.namesOf(filter.ownerId);
-    const rows = await this.workflowRuns.newest(filter, called(names, filter.search), limit);
+  private async ofWorkflows(
+    filter: LogFilter,
+    names: ReadonlyMap<string, string>,
+    ids: readonly string[],
+  ): Promise<readonly LogEntry[]> {
+    const rows = await this.workflowRuns.entries(ids);
     return rows.map((row: LoggedWorkflowRun) => {
       const name = names.get(row.workflowId ?? '') ?? null;
       return {
@@ -112,6 +148,9 @@ export class LogEntries {
     });
   }
 }
+
+/** Tells clients that an entry has only the beginnings of its texts. */
+const shortened = ({ isShortened }: Readonly<{ isShortened: boolean }>) => (isShortened ? { is_shortened: true } : {});
 
 const entry = (type: LogEventType, action: string, { ownerId }: LogFilter, { id, at, level }: Logged, question: string) => ({
   id: `${type}-${id}`,
@@ -129,6 +168,8 @@ const called = (names: ReadonlyMap<string, string>, search: string | undefined):
     ? undefined
     : [...names].flatMap(([id, name]) => (name.toLowerCase().includes(search.toLowerCase()) ? [id] : []));
 
+type Sorted = Pick<LogEntry, 'id' | 'timestamp'>;
+
 /** Entries with the same time are sorted by id, so that no entry is on two pages. */
-const newestFirst = (one: LogEntry, other: LogEntry): number =>
+const newestFirst = (one: Sorted, other: Sorted): number =>
   one.timestamp === other.timestamp ? (one.id < other.id ? 1 : -1) : one.timestamp < other.timestamp ? 1 : -1;

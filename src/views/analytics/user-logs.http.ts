@@ -1,3 +1,4 @@
+import { LOG_TEXTS_BYTES_MAX } from '../../../projections/analytics-filters.js';
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { FAMILIES } from '../../kernel/access.js';
@@ -12,7 +13,7 @@ import { OwnAgent } from './own-agent.js';
 
 const PAGE_SIZE = 10;
 const PAGE_SIZE_MAX = 100;
-/** The number of newest entries that pages can show. A later page costs more, because all entries before it are read. */
+/** The number of newest entries that pages can show. A later page costs more, because the keys of all entries before it are read. */
 const ENTRIES_MAX = 10_000;
 
 const READ = ['conversations', 'runs', 'schedules', 'workflow-runs', 'workflows'];
@@ -28,7 +29,7 @@ export class UserLogsController {
 
   @ApiOperation({
     summary: 'Answers, runs of webhooks, schedules and workflows, the newest first',
-    description: `A page has ${PAGE_SIZE} entries by default and at most ${PAGE_SIZE_MAX}. Only the newest ${ENTRIES_MAX} entries can be read.`,
+    description: `A page has ${PAGE_SIZE} entries by default and at most ${PAGE_SIZE_MAX}. Only the newest ${ENTRIES_MAX} entries can be read. Once the texts on a page fill ${LOG_TEXTS_BYTES_MAX} bytes, the older entries of the type have only the beginnings of theirs, and \`is_shortened\`.`,
   })
   @DocumentedBody({ type: UserLogsRequest }, { page: 1, page_size: 10 })
   @Access({ for: 'user', action: 'read', of: 'analytics', scopes: ['analytics:read'], closedToRestricted: FAMILIES })
@@ -41,9 +42,8 @@ export class UserLogsController {
     if (page * pageSize > ENTRIES_MAX) throw new Rejection('invalid-request', 'Invalid option');
     const agentId = await this.ownAgent.namedBy(user, body.api_key_id, READ);
     const filter = { ownerId: user.userId, agentId, level, search: body.search || undefined };
-    const newest = await this.entries.newest(filter, type, page * pageSize + 1);
-    const logs = newest.slice((page - 1) * pageSize, page * pageSize);
-    return { success: true, logs, page, page_size: pageSize, has_more: newest.length > page * pageSize };
+    const { logs, hasMore } = await this.entries.page(filter, type, { page, pageSize });
+    return { success: true, logs, page, page_size: pageSize, has_more: hasMore };
   }
 }
 

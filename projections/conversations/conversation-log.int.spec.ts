@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type ConversationEvent, conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
+import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
+import { projecting } from '../../test/support/projecting.js';
+import { turnSettings } from '../../test/support/turn-settings.js';
+import { LOG_BEGINNING_CHARACTERS, LOG_TEXTS_BYTES_MAX } from '../analytics-filters.js';
+import { ReadModels } from '../read-models.js';
+import { ConversationLogQueries } from './conversation-log.queries.js';
+import { conversations } from './conversations.projection.js';
+
+const QUESTION_BYTES = 1024 * 1024;
+const TURNS = LOG_TEXTS_BYTES_MAX / QUESTION_BYTES + 3;
+
+let database: TestDatabase;
+let queries: ConversationLogQueries;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const model = await projecting(conversations, database.sql);
+  queries = new ConversationLogQueries(new ReadModels(database.sql));
+  for (let turn = 0; turn < TURNS; turn++) {
+    const about = { conversationId: `c${turn}`, turnId: `t${turn}` };
+    const settings = turnSettings({ agentId: 'guide' });
+    const start = {
+      ownerId: 'ann',
+      agentId: 'guide',
+      name: 'Why',
+      visibility: 'listed',
+      sharedUsage: false,
+      history: [],
+    } as const;
+    const parts = { answer: 'Because.', thought: '', sources: [], toolCalls: [], structured: false };
+    const events: ConversationEvent[] = [
+      { type: 'ConversationStarted', data: { conversationId: about.conversationId, ...start } },
+      { type: 'TurnAsked', data: { ...about, index: 0, question: 'y'.repeat(QUESTION_BYTES), requestId: 'r', settings } },
+      { type: 'TurnStarted', data: { ...about, producer: 'p' } },
+      { type: 'TurnAnswered', data: { ...about, ...parts, modelId: 'm', usage: null } },
+    ];
+    await model.given(conversationStream(about.conversationId), events, { at: new Date(Date.UTC(2026, 0, 1, 0, turn)) });
+  }
+});
+afterAll(() => database.close());
+
+it('the older answers are shortened when the texts of the newer ones fill a page', async () => {
+  const filter = { ownerId: 'ann', agentId: undefined, level: undefined, search: undefined };
+  const keys = await queries.newest(filter, TURNS);
+  const rows = await queries.entries(keys.map(({ id }) => id));
+  const byAge = rows.toSorted((one, other) => other.at.getTime() - one.at.getTime());
+  const whole = byAge.filter(({ isShortened }) => !isShortened);
+  expect(whole).toEqual(byAge.slice(0, LOG_TEXTS_BYTES_MAX / QUESTION_BYTES - 1));
+  expect(byAge.slice(whole.length).map(({ summary, response }) => [summary, response])).toEqual(
+    Array.from({ length: TURNS - whole.length }, () => ['y'.repeat(LOG_BEGINNING_CHARACTERS), 'Because.']),
+  );
+  expect(await queries.entries([])).toEqual([]);
+});
