@@ -24,11 +24,18 @@ export function handshakeRecord(grant: OAuthGrant, overdue: boolean) {
   }
 }
 
+/** The outcome of a return from the authorization server. `used`: an earlier return has used the state. */
+type SignInOutcome = 'granted' | 'failed' | 'used';
+
+const PAGES: Readonly<Record<SignInOutcome, readonly [title: string, text: string]>> = {
+  granted: ['Signed in', 'The tool server is connected. You can close this window.'],
+  failed: ['Not signed in', 'The sign-in did not succeed. Please close this window and try again.'],
+  used: ['Already answered', 'This sign-in was answered before. You can close this window.'],
+};
+
 /** The page for the window that returned from the authorization server. It repeats nothing from the request. */
-export function callbackPage(succeeded: boolean): string {
-  const [title, text] = succeeded
-    ? ['Signed in', 'The tool server is connected. You can close this window.']
-    : ['Not signed in', 'The sign-in did not succeed. Please close this window and try again.'];
+export function callbackPage(outcome: SignInOutcome): string {
+  const [title, text] = PAGES[outcome];
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`;
 }
 

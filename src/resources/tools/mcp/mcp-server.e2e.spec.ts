@@ -121,7 +121,8 @@ describe('a sign-in to a tool server', () => {
       'text/html; charset=utf-8',
       'no-referrer',
     ]);
-    expect((await fetch(back)).status).toBe(400);
+    const reloaded = await fetch(back);
+    expect([reloaded.status, await reloaded.text()]).toEqual([400, expect.not.stringContaining('did not succeed')]);
 
     await own.has((text) => text.includes('mcp.oauth.completed'));
     const told = own.events.filter(({ scope }) => scope['id'] === taskId);

@@ -100,18 +100,18 @@ export class McpServerController {
       causationId: request.id,
     } as const;
     const { state = '', ...rest } = query;
-    const granted = await this.handshakes
+    const outcome = await this.handshakes
       .finish({ state, ...rest, cause })
-      .then(({ status }) => status === 'granted')
+      .then(({ status }) => (status === 'granted' ? 'granted' : 'failed'))
       .catch(async (error: unknown) => {
         if (!(error instanceof Rejection)) throw error;
         if (error.code === 'oauth-handshake-not-found') await this.wrongCredentials.count(request);
-        return false;
+        return error.code === 'oauth-state-used' ? 'used' : 'failed';
       });
     await reply
-      .code(granted ? 200 : 400)
+      .code(outcome === 'granted' ? 200 : 400)
       .headers(CALLBACK_HEADERS)
-      .send(callbackPage(granted));
+      .send(callbackPage(outcome));
   }
 
   @ApiOperation({ summary: 'The status of a sign-in at a tool server' })
