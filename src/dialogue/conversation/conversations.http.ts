@@ -189,7 +189,7 @@ export class ConversationsController {
   /** The position of the last event of a conversation. @throws Rejection conversation-not-found */
   private async joinedAt(user: SignedInUser, id: string): Promise<bigint | undefined> {
     const stream = conversationStream(id);
-    const began = await this.streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX);
+    const { state: began } = await this.streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX);
     if (!may(user, { does: 'join', conversation: began })) throw notFound();
     return (await lastEvent(this.store, stream))?.position;
   }

@@ -1,15 +1,24 @@
 import { expect, it } from '@jest/globals';
+import { range } from '../../../test/contracts/event-store.subject.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
-import { RECENT_FOLD_MS, RECENT_FOLDS_MAX, RecentFolds } from './recent-folds.js';
+import { RECENT_FOLD_MS, RECENT_FOLDS_CHARACTERS_MAX, RECENT_FOLDS_MAX, RecentFolds } from './recent-folds.js';
 
 const aggregate = {};
-const folded = (revision: number) => ({ state: revision, revision, position: BigInt(revision) });
+const folded = (revision: number, characters = 0) => ({ state: revision, revision, position: BigInt(revision), characters });
 
 it('keeps the given number of most recent streams', () => {
   const folds = new RecentFolds(new VirtualTiming());
   for (let n = 0; n <= RECENT_FOLDS_MAX; n++) folds.remember(`counter-${n}`, aggregate, folded(n));
   expect(folds.of('counter-0', aggregate)).toBeUndefined();
   expect(folds.of(`counter-${RECENT_FOLDS_MAX}`, aggregate)).toEqual(folded(RECENT_FOLDS_MAX));
+});
+
+it('keeps large states only as far as they fit together', () => {
+  const folds = new RecentFolds(new VirtualTiming());
+  for (let n = 0; n < 5; n++) folds.remember(`counter-${n}`, aggregate, folded(n, RECENT_FOLDS_CHARACTERS_MAX / 4));
+  expect(range(0, 4).filter((n) => folds.of(`counter-${n}`, aggregate))).toEqual([2, 3, 4]);
+  folds.remember('counter-4', aggregate, folded(5, RECENT_FOLDS_CHARACTERS_MAX));
+  expect(folds.of('counter-4', aggregate)).toBeUndefined();
 });
 
 it('drops a stream after a quiet period and does not return it for another aggregate', async () => {

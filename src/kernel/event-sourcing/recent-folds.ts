@@ -4,10 +4,12 @@ import type { ExpectedRevision } from './event-store.js';
 
 /** Maximum number of streams in the cache. */
 export const RECENT_FOLDS_MAX = 512;
+/** Maximum size of the cached states together, by the characters of their events, so that many large states do not fill the memory. */
+export const RECENT_FOLDS_CHARACTERS_MAX = 32 * 1024 * 1024;
 /** A state is cached for this time after the last append or read. Most turns are asked, answered and sealed within it. */
 export const RECENT_FOLD_MS = 60_000;
 
-type AnyFolded = Readonly<{ state: unknown; revision: ExpectedRevision; position: bigint | undefined }>;
+type AnyFolded = Readonly<{ state: unknown; revision: ExpectedRevision; position: bigint | undefined; characters: number }>;
 type Remembered = Readonly<{ aggregate: object; folded: AnyFolded }>;
 
 /**
@@ -20,7 +22,14 @@ export class RecentFolds {
   constructor(timing: Timing) {
     const perf = { now: () => timing.elapsedMs() };
     // With a coarser resolution the cache would start timers.
-    this.folds = new LRUCache({ max: RECENT_FOLDS_MAX, ttl: RECENT_FOLD_MS, ttlResolution: 0, perf });
+    this.folds = new LRUCache({
+      max: RECENT_FOLDS_MAX,
+      maxSize: RECENT_FOLDS_CHARACTERS_MAX,
+      sizeCalculation: ({ folded }) => 1 + folded.characters,
+      ttl: RECENT_FOLD_MS,
+      ttlResolution: 0,
+      perf,
+    });
   }
 
   of<Folded>(stream: string, aggregate: object): Folded | undefined {

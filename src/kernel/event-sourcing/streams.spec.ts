@@ -28,10 +28,10 @@ it('continues a fold where an earlier one ended', async () => {
 it('folds the beginning of a stream from its first events only', async () => {
   const store = new CountedReads();
   const streams = new Streams(store, systemTiming);
-  expect(await streams.beginning('counter-1', counter, 2)).toBe(0);
+  expect((await streams.beginning('counter-1', counter, 2)).state).toBe(0);
   for (const by of [1, 2, 4]) await streams.transact('counter-1', counter, count(by), because(`r${by}`));
   store.events = 0;
-  expect([await streams.beginning('counter-1', counter, 2), store.events]).toEqual([3, 2]);
+  expect([(await streams.beginning('counter-1', counter, 2)).state, store.events]).toEqual([3, 2]);
 });
 
 describe('a stream with snapshots', () => {
@@ -50,10 +50,10 @@ describe('a stream with snapshots', () => {
     const add = (by: number, place: string) => streams.transact('counter-1', counted, count(by), because(place));
     for (let index = 0; index < before; index++) await add(1, `before-${index}`);
     const snapshot: SnapshotTaken = { type: 'SnapshotTaken', data: { sum: 100 } };
-    await streams.transact('counter-1', counted, () => [snapshot], because('restated'));
-    for (let index = 0; index < after; index++) await add(1, `after-${index}`);
+    let appended = await streams.transact('counter-1', counted, () => [snapshot], because('restated'));
+    for (let index = 0; index < after; index++) appended = await add(1, `after-${index}`);
     store.events = 0;
-    return { store, folded: await streams.fold('counter-1', counted) };
+    return { store, appended, folded: await streams.fold('counter-1', counted) };
   };
 
   it('is read from the newest snapshot', async () => {
@@ -64,6 +64,12 @@ describe('a stream with snapshots', () => {
   it('is read whole if the newest snapshot is too far back', async () => {
     const { folded } = await made(30, WITHIN_EVENTS_MAX);
     expect([folded.state, folded.revision]).toEqual([100 + WITHIN_EVENTS_MAX, 30 + WITHIN_EVENTS_MAX]);
+  });
+
+  it.each([3, WITHIN_EVENTS_MAX])('has the size of the events since the newest snapshot: that and %d more', async (after) => {
+    const { appended, folded } = await made(30, after);
+    const size = '{"sum":100}'.length + after * '{"by":1}'.length;
+    expect([appended.characters, folded.characters]).toEqual([size, size]);
   });
 
   it('may have no snapshot and no event', async () => {

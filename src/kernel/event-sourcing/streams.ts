@@ -19,13 +19,20 @@ export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ c
  */
 export const ANSWER_PATIENCE_MS = 60_000;
 
-export type Folded<State> = Readonly<{ state: State; revision: ExpectedRevision; position: bigint | undefined }>;
+/** A state. Its size is estimated by the `characters` of the events that it was folded from, since the newest snapshot. */
+export type Folded<State> = Readonly<{
+  state: State;
+  revision: ExpectedRevision;
+  position: bigint | undefined;
+  characters: number;
+}>;
 
 /** The state of a stream without events, for example under a fresh id. */
 export const nothingYet = <State, E extends Event>({ initial }: Aggregate<State, E>): Folded<State> => ({
   state: initial,
   revision: 'none',
   position: undefined,
+  characters: 0,
 });
 
 /** The outcome of a command: the appended events (none if nothing had to change), their ids, and the state and position after them. */
@@ -83,12 +90,16 @@ export class Streams {
   }
 
   /** Folds only the first events of a stream. */
-  async beginning<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>, eventsMax: number): Promise<State> {
+  async beginning<State, E extends Event>(
+    stream: string,
+    aggregate: Aggregate<State, E>,
+    eventsMax: number,
+  ): Promise<Folded<State>> {
     let known = nothingYet(aggregate);
     for await (const page of this.store.read(stream, { limit: eventsMax })) {
       for (const stored of page) known = applied(aggregate, known, stored);
     }
-    return known.state;
+    return known;
   }
 
   /** The cached state of the stream if it suffices, else the state read from the store. */
@@ -131,11 +142,16 @@ export class Streams {
         const { folded } = basis;
         if (events.length === 0) return { ...folded, events, ids: [] };
         const written = writtenEvents(stream, folded.revision, aggregate.codec, events, cause);
-        const decided = { state: events.reduce(aggregate.evolve, folded.state), events, ids: written.map(({ id }) => id) };
+        const decided = {
+          state: events.reduce(aggregate.evolve, folded.state),
+          characters: written.reduce((before, event) => charactersWith(aggregate, before, event), folded.characters),
+          events,
+          ids: written.map(({ id }) => id),
+        };
         beforeAppend?.({ ...decided, revision: firstAfter(folded.revision) + events.length - 1, position: undefined });
         const outcome = { ...decided, ...(await this.appendEvents(stream, folded.revision, written)) };
-        const { state, revision, position } = outcome;
-        this.recent.remember(stream, aggregate, { state, revision, position });
+        const { state, revision, position, characters } = outcome;
+        this.recent.remember(stream, aggregate, { state, revision, position, characters });
         return outcome;
       },
       patienceMs,
@@ -254,10 +270,21 @@ function unlessRefused<State, E extends Event>(decide: Decision<State, E>, state
 
 function applied<State, E extends Event>(
   aggregate: Aggregate<State, E>,
-  { state }: Folded<State>,
+  { state, characters }: Folded<State>,
   stored: StoredEvent,
 ): Folded<State> {
   const event = decode(aggregate.codec, stored);
   if (!event) throw new Undecodable(stored, new Error('A newer version of the program wrote this stream.'));
-  return { state: aggregate.evolve(state, event), revision: stored.revision, position: stored.position };
+  return {
+    state: aggregate.evolve(state, event),
+    revision: stored.revision,
+    position: stored.position,
+    characters: charactersWith(aggregate, characters, stored),
+  };
 }
+
+const charactersWith = (
+  { snapshot }: Readonly<{ snapshot?: Readonly<{ type: string }> }>,
+  before: number,
+  { type, data }: Pick<NewEvent, 'type' | 'data'>,
+): number => (type === snapshot?.type ? 0 : before) + data.length;

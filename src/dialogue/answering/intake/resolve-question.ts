@@ -134,7 +134,7 @@ export class QuestionResolver {
 
   private async continued(conversationId: string, caller: Caller): Promise<Beginning> {
     if (!isId(conversationId)) throw conversationNotFound();
-    const began = await this.streams.beginning(conversationStream(conversationId), conversation, BEGINNING_EVENTS_MAX);
+    const { state: began } = await this.streams.beginning(conversationStream(conversationId), conversation, BEGINNING_EVENTS_MAX);
     requireAccess(caller, { does: 'join', conversation: began }, conversationNotFound);
     return began;
   }

@@ -128,8 +128,8 @@ const exchangesIn =
 const revisionOf = (folded: Folded<Conversation> | undefined): number | undefined =>
   typeof folded?.revision === 'number' ? folded.revision : undefined;
 
-const beginningOf = (streams: Streams, stream: string): Promise<Conversation> =>
-  streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX);
+const beginningOf = async (streams: Streams, stream: string): Promise<Conversation> =>
+  (await streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX)).state;
 
 async function foldKnown(streams: Streams, stream: string): Promise<Folded<Conversation> | undefined> {
   try {

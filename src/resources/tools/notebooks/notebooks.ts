@@ -38,10 +38,10 @@ export class Notebooks {
     return outcome.state;
   }
 
-  private keep(stream: string, { state, revision, position }: Folded<unknown>): void {
+  private keep(stream: string, { state, revision, position, characters }: Folded<unknown>): void {
     const before = this.kept.get(stream);
     if (before && isNewer(before, revision)) return;
-    if (revision !== 'none') this.kept.set(stream, { state, revision, position });
+    if (revision !== 'none') this.kept.set(stream, { state, revision, position, characters });
     else this.kept.delete(stream);
   }
 }

@@ -47,7 +47,7 @@ beforeEach(() => {
   };
   toolbox = new StoredToolbox(
     queries as unknown as ToolQueries,
-    new ToolHistory(store, streams),
+    new ToolHistory(streams),
     streams,
     kinds,
     vault,

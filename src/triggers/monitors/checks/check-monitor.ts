@@ -93,8 +93,8 @@ export class CheckMonitor {
     return { outcome: 'matched', seen, text: matchedText(definition, told, false), usage };
   }
 
-  private remember(monitorId: MonitorId, { state, revision, position }: Folded<Monitor>): void {
-    if (state.status === 'active') this.remembered.set(monitorId, { state, revision, position });
+  private remember(monitorId: MonitorId, { state, revision, position, characters }: Folded<Monitor>): void {
+    if (state.status === 'active') this.remembered.set(monitorId, { state, revision, position, characters });
     else this.remembered.delete(monitorId);
   }
 }

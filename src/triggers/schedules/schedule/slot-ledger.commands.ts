@@ -48,8 +48,8 @@ export class DecideSlotsHandler implements Handler<DecideSlots> {
       known = outcome;
       if (outcome.events.length < SLOTS_PER_APPEND_MAX) break;
     }
-    const { state, revision, position } = known;
-    this.remembered.set(scheduleId, { state, revision, position });
+    const { state, revision, position, characters } = known;
+    this.remembered.set(scheduleId, { state, revision, position, characters });
     return state;
   }
 }
