@@ -83,6 +83,16 @@ describe('a rate limit', () => {
     expect(await take()).toBe(20);
   });
 
+  it('counts together with a process whose clock is more than a window ahead', async () => {
+    const store = new Store();
+    const ahead = limitOf(RATE, store, { now: 1_700_000_120_000 });
+    const { take } = limitOf(RATE, store);
+    expect([await ahead.take(), await take(), await ahead.take()]).toEqual([undefined, undefined, undefined]);
+    expect([await take(), await ahead.take()]).toEqual([20, 20]);
+    ahead.time.now += 20_000;
+    expect([await ahead.take(), await take()]).toEqual([undefined, 20]);
+  });
+
   it('lets everyone pass while the store is unavailable, and retries it only after a while', async () => {
     const store = new Store();
     const { time, take } = limitOf(RATE, store);

@@ -15,14 +15,22 @@ const SLOT_HEX_DIGITS = 4;
 const ROUNDING_MS = 1;
 
 /**
- * Takes a token from a bucket that is full again at `fullAt`. Returns the new time at which it is full, or the milliseconds until
- * a token is available. `fullAt` is at most one window ahead: the clock of the process that wrote it may run ahead of this one.
+ * A bucket in the store: how long it takes until it is full, as of a time. The clocks of the processes may differ, so the time
+ * is that of the clock that is furthest ahead, and for the others the bucket is not refilled in the meantime.
  */
-function takeOne(fullAt: number, now: number, { max, windowMs }: Rate): Readonly<{ fullAt: number } | { waitMs: number }> {
-  const latest = now + windowMs;
-  const next = Math.min(Math.max(fullAt, now), latest) + windowMs / max;
-  return next > latest + ROUNDING_MS ? { waitMs: next - latest } : { fullAt: next };
+type Bucket = Readonly<{ missingMs: number; at: number }>;
+
+/** Takes a token. Returns the bucket without it, or the milliseconds until a token is available. */
+function takeOne(bucket: Bucket, now: number, { max, windowMs }: Rate): Readonly<{ taken: Bucket } | { waitMs: number }> {
+  const at = Math.max(bucket.at, now);
+  const missingMs = Math.max(0, bucket.missingMs - (at - bucket.at)) + windowMs / max;
+  return missingMs > windowMs + ROUNDING_MS ? { waitMs: missingMs - windowMs } : { taken: { missingMs, at } };
 }
+
+const bucketIn = (value = '0 0'): Bucket => {
+  const [missingMs = 0, at = 0] = value.split(' ').map(Number);
+  return { missingMs, at };
+};
 
 /** A token bucket for each subject, shared by all processes. */
 export class RateLimit {
@@ -69,9 +77,9 @@ export class RateLimit {
     const ttl = { ttlMs: this.rate.windowMs };
     for (let race = 0; race < RACES_MAX; race++) {
       const entry = await this.keyValue.get(key);
-      const taken = takeOne(Number(entry?.value ?? 0), this.now(), this.rate);
-      if ('waitMs' in taken) return Math.max(1, Math.ceil(taken.waitMs / 1000));
-      const value = String(taken.fullAt);
+      const outcome = takeOne(bucketIn(entry?.value), this.now(), this.rate);
+      if ('waitMs' in outcome) return Math.max(1, Math.ceil(outcome.waitMs / 1000));
+      const value = `${outcome.taken.missingMs} ${outcome.taken.at}`;
       const written = entry ? this.keyValue.update(key, value, entry.revision, ttl) : this.keyValue.create(key, value, ttl);
       if (await written) return undefined;
     }
