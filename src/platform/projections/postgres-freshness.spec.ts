@@ -25,3 +25,18 @@ it('reads the position of one read model while the tables of another are missing
   isMissing = false;
   expect(await both).toBe(true);
 });
+
+it('reads the positions of read models while the log is scanned for a gap', async () => {
+  const [projection] = projections;
+  let position = '3';
+  const sql = ((first: readonly string[] | string) =>
+    typeof first === 'string' ? first : Promise.resolve([{ position }])) as unknown as Sql;
+  const store = {
+    readAll: async function* () {
+      position = '9';
+      await new Promise(() => undefined);
+    },
+  };
+  const freshness = new PostgresFreshness(sql, [projection!], new Progress(systemTiming), store, systemTiming, 2_000);
+  expect(await freshness.reached([projection!.name], 5n)).toBe(true);
+});

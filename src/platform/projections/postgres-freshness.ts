@@ -27,6 +27,8 @@ export class PostgresFreshness extends Freshness {
   private readonly waiters = new Set<Waiter>();
   private readonly projections: ReadonlyMap<string, Projection>;
   private polling = false;
+  /** Scans the log beside the polling, because that may take long. */
+  private askingLog: Promise<void> | undefined;
 
   constructor(
     private readonly sql: Sql,
@@ -71,7 +73,9 @@ export class PostgresFreshness extends Freshness {
     while (this.waiters.size > 0) {
       const names = this.namesToPoll();
       await Promise.all(names.map((name) => this.readCheckpoint(name).catch(() => undefined)));
-      await this.askLog().catch(() => undefined);
+      this.askingLog ??= this.askLog()
+        .catch(() => undefined)
+        .finally(() => (this.askingLog = undefined));
       await this.timing.pause(POLL_MS);
     }
     this.polling = false;
