@@ -5,10 +5,11 @@
  * stored beside it, because compiling it takes another half second. V8 uses it only with the same options, so this build and the
  * programs run with the same ones.
  *
- * `node build.js --run <program> [arguments]` also runs a program, as `npm start` does. `node build.js --bundle <folder>` only
- * bundles, and stores code for, files that were compiled into that folder.
+ * `node build.js --run <program> [arguments]` runs a program, as `npm start` does. It builds only what the program needs before;
+ * the rest is finished while the program runs. `node build.js --bundle <folder>` only bundles files that were compiled into that
+ * folder.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -21,14 +22,19 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { cachedDataVersionTag } from 'node:v8';
 
-const OUT = process.argv[2] === '--bundle' ? process.argv[3] : 'dist';
+const [mode, argument] = process.argv.slice(2);
+const OUT = mode === '--bundle' ? argument : 'dist';
 /** The bundle and the programs that start from it: `program/main.js` for `src/app/main.ts`. */
 const PROGRAMS = join(OUT, 'program');
 const BUNDLE = join(PROGRAMS, 'bundle.cjs');
+/** The source map of the bundle, and the one that esbuild made of it. */
+const MAP = `${BUNDLE}.map`;
+const WHOLE_MAP = `${BUNDLE}.whole.map`;
 /** The module that loads the bundle. */
 const LOADER = join(OUT, 'src', 'app', 'bundle.js');
 const FOLDERS = ['src', 'projections'];
@@ -93,21 +99,37 @@ const compiled = staleOf(files.filter(isProgram));
 const superfluous = outputsWithoutSource();
 const isPatchDue = PATCHES.length > 0 && !(changedAt(PATCHED) > Math.max(...[INSTALLED, ...PATCHES].map(changedAt)));
 const isBundleDue = hasPrograms && (compiled.length > 0 || bundleIsStale());
-const isCodeDue = hasPrograms && !isBundleDue && !existsSync(keptCode());
 
-if (process.argv[2] === '--bundle') await bundle();
-else if (process.argv[2] === '--run') await run(process.argv[3]);
-else await build();
+// The program beside it comes first.
+if (mode === '--finish') setPriority(constants.priority.PRIORITY_LOW);
+if (mode === '--run') await run(argument);
+else if (mode === '--bundle') await bundle();
+else if (mode !== '--finish') await build();
+if (hasPrograms && mode !== '--run' && mode !== '--startable') await finish();
 
+/** Builds all that a program needs to start. */
 async function build() {
   if (isPatchDue) patchPackages();
   for (const path of superfluous) rmSync(path);
   for (const file of copied) put(file, readFileSync(file));
   for (const [path, text] of await compile(compiled)) putAt(path, text);
   if (isBundleDue) await bundle();
-  else if (isCodeDue) keepCode({ isNeeded: false });
   const seconds = (Date.now() - began.getTime()) / 1000;
   if (compiled.length > 0) process.stderr.write(`Compiled ${compiled.length} files in ${seconds.toFixed(1)} s.\n`);
+}
+
+/** Makes what a program can start without: the source map, which stack traces read, and V8's code of the bundle. */
+async function finish() {
+  if (isMapDue()) putAt(MAP, await inSections(readFileSync(WHOLE_MAP, 'utf8')));
+  if (isCodeDue()) keepCode();
+}
+
+function isMapDue() {
+  return changedAt(MAP) < changedAt(WHOLE_MAP);
+}
+
+function isCodeDue() {
+  return !existsSync(keptCode());
 }
 
 /**
@@ -115,13 +137,22 @@ async function build() {
  * of its own, which leaves no memory behind.
  */
 async function run(program) {
-  if (isPatchDue || isBundleDue || isCodeDue || superfluous.length > 0 || copied.length > 0) {
-    const { status } = spawnSync(process.execPath, [...process.execArgv, 'build.js'], { stdio: 'inherit' });
+  if (isPatchDue || isBundleDue || superfluous.length > 0 || copied.length > 0) {
+    const { status } = spawnSync(process.execPath, [...process.execArgv, 'build.js', '--startable'], { stdio: 'inherit' });
     if (status !== 0) process.exit(1);
   }
   const file = resolve(PROGRAMS, `${program}.js`);
+  const isFinished = !isMapDue() && !isCodeDue();
   process.argv.splice(1, 3, file);
   await import(pathToFileURL(file).href);
+  if (!isFinished) finishBeside();
+}
+
+/** Finishes the build beside the running program. If that fails, the next start tries again. */
+function finishBeside() {
+  const builder = spawn(process.execPath, [...process.execArgv, 'build.js', '--finish'], { stdio: 'ignore' });
+  builder.once('error', () => undefined).unref();
+  process.once('exit', () => builder.kill());
 }
 
 /** Applies the patches, even if npm has done so, because with `--ignore-scripts` it has not. */
@@ -156,13 +187,13 @@ async function bundle() {
     logLevel: 'error',
     write: false,
   });
-  for (const { path, text } of outputFiles)
-    putAt(relative('.', path), path.endsWith('.map') ? await inSections(text) : signed(inAscii(namingClasses(text))));
-  keepCode();
+  const [map, program] = outputFiles.map(({ text }) => text);
+  putAt(WHOLE_MAP, map);
+  putAt(BUNDLE, signed(inAscii(namingClasses(program))));
   // Programs are written after the files that they import.
   const programs = files.filter(isStarted).map(programOf);
   for (const path of programs) putAt(path, starting(basename(path, '.js')));
-  const written = [BUNDLE, `${BUNDLE}.map`, keptCode(), ...programs];
+  const written = [BUNDLE, WHOLE_MAP, ...programs];
   for (const path of filesUnder(PROGRAMS)) if (!written.includes(path)) rmSync(path);
 }
 
@@ -202,16 +233,13 @@ function keptCode() {
   return `${BUNDLE}.${cachedDataVersionTag()}`;
 }
 
-/**
- * Stores V8's code in a separate process that ends afterwards, because loading a module may start something. If nothing can be
- * written, programs start without stored code.
- */
-function keepCode({ isNeeded = true } = {}) {
+/** Stores V8's code in a separate process that ends afterwards, because loading a module may start something. */
+function keepCode() {
   const program = `const { keepCode } = await import('${pathToFileURL(LOADER)}'); await keepCode(); process.exit(0);`;
   const { status } = spawnSync(process.execPath, [...process.execArgv, '--input-type=module', '--eval', program], {
-    stdio: ['ignore', 'ignore', isNeeded ? 'inherit' : 'ignore'],
+    stdio: ['ignore', 'ignore', 'inherit'],
   });
-  if (isNeeded && status !== 0) process.exit(1);
+  if (status !== 0) process.exit(1);
 }
 
 /** Lets modules look for files beside their original location instead of the bundle. */

@@ -10,10 +10,12 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { cachedDataVersionTag } from 'node:v8';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -79,6 +81,15 @@ const built = () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('rror') });
 };
 const started = () => spawnSync(process.execPath, ['dist/program/main.js'], { cwd: project, encoding: 'utf8' }).stdout.trim();
+/** Lets a program end when files are there. */
+const waitingFor = (...files: string[]) =>
+  `
+import { existsSync } from 'node:fs';
+const timer = setInterval(() => {
+  if (!${JSON.stringify(files)}.every((file) => existsSync(file))) return;
+  clearInterval(timer);
+  console.log('both are there');
+}, 20);`;
 const OUTPUTS = ['dist/src/invoice.dto.js', 'dist/src/greeting.js', 'dist/projections/invoices.sql'] as const;
 const writers = () => OUTPUTS.map(writtenBy);
 
@@ -165,11 +176,43 @@ it('builds what has changed, then runs a program with its arguments', () => {
   expect(run('main')).toMatchObject({ status: 1, stdout: '' });
 });
 
+it('runs a program before the source map and V8’s code are made, and makes them meanwhile', () => {
+  const isFinished = () =>
+    exists('dist/program/bundle.cjs.map') && readdirSync(path('dist/program')).some((name) => /\d$/.test(name));
+  const run = () => spawnSync(process.execPath, ['build.js', '--run', 'main'], { cwd: project, encoding: 'utf8' });
+  write('src/greeting.ts', "export const greeting: string = 'good night';");
+  // The program ends at once, and ends the build with it.
+  expect(run().stdout).toContain('good night');
+  expect(isFinished()).toBe(false);
+  write(
+    'src/app/main.ts',
+    read('src/app/main.ts') + waitingFor('dist/program/bundle.cjs.map', `dist/program/bundle.cjs.${cachedDataVersionTag()}`),
+  );
+  expect(run().stdout).toContain('both are there');
+  expect(isFinished()).toBe(true);
+  expect(run()).toMatchObject({ status: 0, stderr: '' });
+});
+
+it('finishes a build that was not finished', () => {
+  const [map] = [read('dist/program/bundle.cjs.map'), rmSync(path('dist/program/bundle.cjs.map'))];
+  built();
+  expect(read('dist/program/bundle.cjs.map')).toBe(map);
+  // A map that another build has made of an older bundle.
+  write('dist/program/bundle.cjs.map', '{}');
+  utimesSync(path('dist/program/bundle.cjs.map'), 1, 1);
+  built();
+  expect(read('dist/program/bundle.cjs.map')).toBe(map);
+});
+
 it('names sources in stack traces if Node is told to', () => {
   const failed = (...flags: string[]) =>
     spawnSync(process.execPath, [...flags, 'dist/program/main.js', 'Out of order'], { cwd: project, encoding: 'utf8' }).stderr;
   expect(failed('--enable-source-maps')).toMatch(/Error: Out of order\n    at .*\/src\/app\/main\.ts:3:\d+\)?\n/);
-  expect(failed()).toMatch(/Error: Out of order\n    at .*\/dist\/program\/bundle\.cjs:\d+:\d+\)?\n/);
+  const ofBundle = /Error: Out of order\n    at .*\/dist\/program\/bundle\.cjs:\d+:\d+\)?\n/;
+  expect(failed()).toMatch(ofBundle);
+  // Until the map is made.
+  rmSync(path('dist/program/bundle.cjs.map'));
+  expect(failed('--enable-source-maps')).toMatch(ofBundle);
 });
 
 it('recreates deleted outputs, and removes those without a source', () => {

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, SourceMap, type SourceMapPayload } from 'node:module';
 import { basename, dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +28,8 @@ export async function keepCode(): Promise<void> {
   const { platform, service } = evaluated(script);
   await platform?.();
   await service?.();
+  // Another build may have replaced the bundle meanwhile.
+  if (!read().equals(source)) return;
   const draft = `${CODE_FILE}.${process.pid}`;
   writeFileSync(draft, Buffer.concat([script.createCachedData(), checksumOf(source)]));
   renameSync(draft, CODE_FILE);
@@ -64,6 +66,13 @@ function keptCode(source: Buffer): Buffer | undefined {
 /** The source map of one module in the bundle. `offset`: where the module begins, from 0. */
 type Section = Readonly<{ offset: { line: number; column: number }; map: SourceMapPayload }>;
 
+/** The source map of the bundle, which is finished after the first program has started. */
+function readSections(): readonly Section[] | undefined {
+  const file = `${FILE}.map`;
+  if (!existsSync(file)) return undefined;
+  return (JSON.parse(readFileSync(file, 'utf8')) as { sections: readonly Section[] }).sections;
+}
+
 /**
  * Makes stack traces name source files, as Node does for modules. The source map of the bundle is read with the first stack trace,
  * and the map of a module is decoded with the first stack trace that names it.
@@ -72,8 +81,8 @@ function nameSources(): void {
   let sections: readonly Section[] | undefined;
   const maps = new Map<Section, SourceMap>();
   const originOf = (line: number, column: number) => {
-    sections ??= (JSON.parse(readFileSync(`${FILE}.map`, 'utf8')) as { sections: readonly Section[] }).sections;
-    const section = sections.findLast(
+    sections ??= readSections();
+    const section = sections?.findLast(
       ({ offset }) => offset.line < line - 1 || (offset.line === line - 1 && offset.column < column),
     );
     if (!section) return undefined;
