@@ -101,7 +101,7 @@ const isPatchDue = PATCHES.length > 0 && !(changedAt(PATCHED) > Math.max(...[INS
 const isBundleDue = hasPrograms && (compiled.length > 0 || bundleIsStale());
 
 // The program beside it comes first.
-if (mode === '--finish') setPriority(constants.priority.PRIORITY_LOW);
+if (mode === '--finish') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 if (mode === '--run') await run(argument);
 else if (mode === '--bundle') await bundle();
 else if (mode !== '--finish') await build();
