@@ -30,7 +30,9 @@ export async function readImportBody(request: ImportRequest, body: unknown): Pro
   if (!isJsonObject(body)) throw fileRefused('Invalid request data');
   const text = body['yaml'] ?? body['content'] ?? '';
   if (typeof text !== 'string') throw fileRefused('yaml must be text');
-  return { text, resolution: isJsonObject(body['resolution']) ? body['resolution'] : {} };
+  const resolution = body['resolution'] ?? {};
+  if (!isJsonObject(resolution)) throw fileRefused('resolution must be an object');
+  return { text, resolution };
 }
 
 async function fileInForm(request: ImportRequest): Promise<string> {
