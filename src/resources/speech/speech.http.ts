@@ -15,6 +15,7 @@ import { wholeText, withHeard } from './live-transcript.policy.js';
 import { chunkInvalid, LiveTranscripts } from './live-transcripts.js';
 import { refuseRecording, SPOKEN_CHARACTERS_MAX, spokenParts } from './recordings.policy.js';
 import { isJsonObject } from '../json-object.policy.js';
+import { isLongerThan } from '../text-length.policy.js';
 
 type FormRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
@@ -47,7 +48,7 @@ export class SpeechController {
     if (!this.speech.speaks) throw notConfigured('TTS_MODEL');
     const text = fieldOf(body, 'text');
     if (typeof text !== 'string' || text.trim() === '') throw new Rejection('invalid-request', 'text is required');
-    if (text.length > SPOKEN_CHARACTERS_MAX)
+    if (isLongerThan(text, SPOKEN_CHARACTERS_MAX))
       throw new Rejection('invalid-request', `text has more than ${SPOKEN_CHARACTERS_MAX} characters`);
     const signal = goneSignal(reply);
     const recordings: Buffer[] = [];

@@ -1,6 +1,7 @@
 import type { Exchange } from '../../conversation/conversation.events.js';
 import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
+import { isLongerThan } from '../../../resources/text-length.policy.js';
 import type { LinkTerms } from '../../../resources/identity/links/asking-links.port.js';
 
 /** Maximum length of a question. It leaves room for the other data of the same append. */
@@ -23,8 +24,7 @@ export function requireLengths({ question, system_prompt_override: systemPrompt 
 }
 
 function requireLength(field: string, text: string | null | undefined, max: number): void {
-  // A surrogate pair is one character.
-  if (text && text.length > max && (text.length > 2 * max || [...text].length > max))
+  if (text && isLongerThan(text, max))
     throw new Rejection('invalid-request', `${field} must be shorter than or equal to ${max} characters`);
 }
 

@@ -24,7 +24,8 @@ describe('a new token', () => {
 
 it('a name is a trimmed string of limited length', () => {
   expect(nameIn(' CI ')).toBe('CI');
-  for (const wrong of [undefined, 1, ' ', 'x'.repeat(101), 'a\0b', '\ud800']) refused(() => nameIn(wrong));
+  expect(nameIn('😀'.repeat(100))).toBe('😀'.repeat(100));
+  for (const wrong of [undefined, 1, ' ', 'x'.repeat(101), '😀'.repeat(101), 'a\0b', '\ud800']) refused(() => nameIn(wrong));
 });
 
 it('scopes must be known, and duplicates are removed', () => {

@@ -4,6 +4,7 @@ import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { ACCESS_TOKEN_PREFIX } from '../access-token-directory.port.js';
 import type { IssuedSecret, TokenResources } from './access-tokens.events.js';
+import { isLongerThan } from '../../text-length.policy.js';
 
 const SECRET_BYTES = 32;
 /** Number of the secret's first characters that listings show, so that the owner recognizes the token. */
@@ -46,7 +47,7 @@ export function nameIn(given: unknown): string {
   const name = typeof given === 'string' ? given.trim() : '';
   if (name === '') throw invalid('name is required');
   if (!name.isWellFormed() || name.includes('\0')) throw invalid('name is not text');
-  if (name.length > NAME_CHARACTERS_MAX) throw invalid(`name must be at most ${NAME_CHARACTERS_MAX} characters`);
+  if (isLongerThan(name, NAME_CHARACTERS_MAX)) throw invalid(`name must be at most ${NAME_CHARACTERS_MAX} characters`);
   return name;
 }
 

@@ -41,6 +41,11 @@ describe('a new definition', () => {
     });
   });
 
+  it('may have a name of as many characters as a name has at most, where a surrogate pair is one', () => {
+    const name = '\u{1f642}'.repeat(SCHEDULE_NAME_CHARACTERS_MAX);
+    expect(parseDefinition({ ...recurring, name }, limits, now).name).toBe(name);
+  });
+
   it.each<[object, string]>([
     [{ instruction: '  ' }, 'instruction is required'],
     [

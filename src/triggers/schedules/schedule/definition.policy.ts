@@ -1,4 +1,5 @@
 import { Rejection } from '../../../kernel/rejection.js';
+import { isLongerThan } from '../../../resources/text-length.policy.js';
 import type { ScheduleDefinition, ScheduleTiming } from './schedule.events.js';
 import { cadenceSeconds, isTimezone, momentOf, nextSlot } from './slots.policy.js';
 
@@ -131,7 +132,7 @@ function refuseTooFrequent(
 
 function instructionIn(value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '') throw invalid('instruction is required');
-  if (value.length > INSTRUCTION_CHARACTERS_MAX)
+  if (isLongerThan(value, INSTRUCTION_CHARACTERS_MAX))
     throw invalid(`instruction is longer than ${INSTRUCTION_CHARACTERS_MAX} characters`);
   return value;
 }
@@ -159,7 +160,7 @@ function momentIn(name: string, value: unknown, timezone: string): Date {
 
 function textIn(name: string, value: unknown, charactersMax: number): string | null {
   if (value === undefined || value === null || value === '') return null;
-  if (typeof value !== 'string' || value.length > charactersMax) {
+  if (typeof value !== 'string' || isLongerThan(value, charactersMax)) {
     throw invalid(`${name} must be a text of at most ${charactersMax} characters`);
   }
   return value;
