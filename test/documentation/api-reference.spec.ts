@@ -173,7 +173,7 @@ describe('the schema of a body has the values that the service takes', () => {
     ['PUT /api/schedules/{id}', { tool_allowlist: ['one'], model_id: null, token_budget: 0, end_at: null }],
     ['PATCH /api/schedules/{id}', { action: 'resume', run_at: '2027-01-01T08:00' }],
     ['POST /api/get_token_analytics', { include_side_channel: false }],
-    ['POST /api/create_agent', { name: 'Guide', json_schema: null }],
+    ['PUT /api/update_agent/{id}', { json_schema: null }],
   ])('%s %j', (title, body) => {
     expect(faultsOf(title, 'application/json', body)).toEqual([]);
   });

@@ -175,6 +175,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       expect((await ReferenceDevice.redeem(places.serves.service.url, code)).status).toBe(404);
       const wrong = async (body: object) => (await replyOf(world.alice.post('/api/devices/pairings', body))).body;
       expect(await wrong({ name: 7 })).toMatchObject({ success: false, error: 'invalid_name' });
+      expect(await wrong({ description: ['Builds'] })).toMatchObject({ success: false, error: 'invalid_description' });
       expect(await wrong({ approval_mode: 'never' })).toMatchObject({ error: 'invalid_approval_mode' });
       expect(await replyOf(world.nobody.post('/api/devices/pairings', {}))).toMatchObject({
         status: 401,

@@ -40,6 +40,7 @@ export const CHAT_BODY = {
     messages: {
       type: 'array',
       items: MESSAGE,
+      minItems: 1,
       description: 'The last message is the question, or the last messages are results of calls.',
     },
     model: {

@@ -108,7 +108,7 @@ export class AgentsController {
 
   @ApiOperation({ summary: 'Creates an agent; if it is published, it can be asked with the returned key' })
   @ApiConsumes('application/json', 'multipart/form-data')
-  @DocumentedBody({ schema: AGENT_BODY }, NEW_AGENT)
+  @DocumentedBody({ schema: { ...AGENT_BODY, required: ['name', 'status'] } }, NEW_AGENT)
   @Access({ for: 'user', action: 'create', of: 'agents', scopes: ['agents:write'] })
   @Post('create_agent')
   @UseInterceptors(AgentImageUpload, ReadableFormFields)

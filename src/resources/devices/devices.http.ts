@@ -111,7 +111,10 @@ export class DevicesController {
   @ApiResponse({ status: 400, description: '`missing_command`, `invalid_command`.' })
   @NOT_THERE
   @ApiResponse({ status: 409, description: 'The device has the maximum number of patterns (`too_many_patterns`).' })
-  @DocumentedBody({ schema: { type: 'object', properties: { command: { type: 'string' } } } }, { command: 'git status' })
+  @DocumentedBody(
+    { schema: { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] } },
+    { command: 'git status' },
+  )
   @Access({ for: 'user', action: 'change', of: 'devices', at: inPath('id'), userIsAskedLater: true })
   @Post(':id/auto-approve')
   @HttpCode(200)

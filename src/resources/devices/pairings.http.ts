@@ -15,7 +15,7 @@ import { RedeemedCodes } from '../identity/client-limits.port.js';
 import { UserIfSignedIn } from '../identity/identity.http.js';
 import { CancelPairing, RedeemPairing, RequestPairing } from './device/device.commands.js';
 import { type Device, pairingNotFound } from './device/device.decider.js';
-import { approvalModeIn, fieldsOf, machineFieldIn, nameIn } from './device-fields.http.js';
+import { approvalModeIn, descriptionIn, fieldsOf, machineFieldIn, nameIn } from './device-fields.http.js';
 import { DevicesOptions } from './device/devices-options.js';
 import { machineKeyIn } from './device/machine-key.policy.js';
 import { deviceIdOf, isDeviceCode, shownUserCode, typedUserCode, userCodeOf } from './device/pairing-code.policy.js';
@@ -40,7 +40,7 @@ export class PairingsController {
   ) {}
 
   @ApiOperation({ summary: 'Makes a code that one device can redeem within `expires_in` seconds' })
-  @ApiResponse({ status: 400, description: 'A field is wrong: `invalid_name`, `invalid_approval_mode`.' })
+  @ApiResponse({ status: 400, description: 'A field is wrong: `invalid_name`, `invalid_description`, `invalid_approval_mode`.' })
   @DocumentedBody(
     {
       schema: {
@@ -58,7 +58,7 @@ export class PairingsController {
     const { name, description, approval_mode: mode } = fieldsOf(body);
     const wish = {
       name: typeof name === 'string' && name.trim() === '' ? null : name === undefined || name === null ? null : nameIn(name),
-      description: typeof description === 'string' ? beginningOf(description) : null,
+      description: description === undefined || description === null ? null : beginningOf(description),
       approvalMode: mode === undefined || mode === null ? 'ask' : approvalModeIn(mode),
     } as const;
     const { deviceCode, userCode } = await this.commands.execute(new RequestPairing(userId, wish, cause));
@@ -164,5 +164,8 @@ function signedIn(user: SignedInUser | undefined): SignedInUser {
   return user;
 }
 
-const beginningOf = (description: string): string | null =>
-  description.toWellFormed().replaceAll('\0', '').trim().slice(0, DESCRIPTION_CHARACTERS_MAX).toWellFormed() || null;
+/** @throws Rejection device-invalid-description if it is not a text */
+function beginningOf(description: unknown): string | null {
+  const text = typeof description === 'string' ? description : descriptionIn(description);
+  return text.toWellFormed().replaceAll('\0', '').trim().slice(0, DESCRIPTION_CHARACTERS_MAX).toWellFormed() || null;
+}

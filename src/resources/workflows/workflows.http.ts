@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { IsArray, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import { type WorkflowRecord, WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
 import { type ResourceAction, inPath } from '../../kernel/access.js';
@@ -24,6 +24,9 @@ import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 const NAME_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;
 
+/** Required in the reference only: the check of the graph refuses a workflow without it, with the graph's other problems. */
+const NotEmpty = ApiProperty({ required: true, nullable: false, minItems: 1 });
+
 /** The complete content of a workflow. */
 export class WorkflowBody {
   @IsString() @Matches(/\S/, { message: 'name must not be blank' }) @MaxLength(NAME_CHARACTERS_MAX) name!: string;
@@ -33,10 +36,10 @@ export class WorkflowBody {
    * `{id, type, title, description, position: {x, y}, data}`; `data` holds the settings of the node, directly or in
    * `data.config`.
    */
-  @IsOptional() @IsArray() nodes?: unknown[] | null;
+  @NotEmpty @IsOptional() @IsArray() nodes?: unknown[] | null;
 
   /** `{id, source, target, sourceHandle, targetHandle}` */
-  @IsOptional() @IsArray() edges?: unknown[] | null;
+  @NotEmpty @IsOptional() @IsArray() edges?: unknown[] | null;
 }
 
 const EXAMPLE = {

@@ -45,7 +45,7 @@ export class UserLogsRequest extends OfAgent {
   @IsOptional()
   page?: unknown;
 
-  @ApiProperty({ required: false, type: Number, default: 10, maximum: 100 })
+  @ApiProperty({ required: false, type: Number, default: 10, description: 'More than 100 has the effect of 100' })
   @IsOptional()
   page_size?: unknown;
 

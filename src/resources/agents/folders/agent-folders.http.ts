@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import { type AgentFolderRecord, AgentFolderQueries } from '../../../../projections/agents/agent-folders.queries.js';
 import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
@@ -40,7 +40,7 @@ class MovedAgent {
 }
 
 class MovedAgents {
-  @IsArray() @ArrayMaxSize(AGENTS_MAX) @IsString({ each: true }) agent_ids!: string[];
+  @ApiProperty({ minItems: 1 }) @IsArray() @ArrayMaxSize(AGENTS_MAX) @IsString({ each: true }) agent_ids!: string[];
   @IsOptional() @IsString() folder_id?: string | null;
 }
 
