@@ -117,6 +117,16 @@ describe('a rate limit', () => {
     expect(await take()).toBe(20);
   });
 
+  it('takes the value of an earlier version, a single number, for a full bucket', async () => {
+    const store = new Store();
+    await limitOf(RATE, store).take();
+    for (const key of await store.keys('')) {
+      const { revision } = (await store.get(key))!;
+      await store.update(key, '1700000020000', revision);
+    }
+    expect(await times(4, limitOf(RATE, store).take)).toEqual([undefined, undefined, undefined, 20]);
+  });
+
   it('stores a bounded number of values for any number of subjects', async () => {
     const store = new Store();
     const { take } = limitOf(RATE, store);

@@ -27,9 +27,10 @@ function takeOne(bucket: Bucket, now: number, { max, windowMs }: Rate): Readonly
   return missingMs > windowMs + ROUNDING_MS ? { waitMs: missingMs - windowMs } : { taken: { missingMs, at } };
 }
 
-const bucketIn = (value = '0 0'): Bucket => {
-  const [missingMs = 0, at = 0] = value.split(' ').map(Number);
-  return { missingMs, at };
+/** A value that an earlier version wrote is a single number. It counts as a full bucket. */
+const bucketIn = (value = ''): Bucket => {
+  const [missingMs, at] = value.split(' ').map(Number);
+  return missingMs === undefined || at === undefined ? { missingMs: 0, at: 0 } : { missingMs, at };
 };
 
 /** A token bucket for each subject, shared by all processes. */
