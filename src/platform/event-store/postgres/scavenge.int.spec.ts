@@ -118,6 +118,31 @@ it('may exceed the deadline of one read when it deletes from many streams', asyn
   }
 });
 
+it('deletes from the other streams if the events of one cannot be deleted, and tries that one again later', async () => {
+  const [corrupt, sound] = [newStream(), newStream()];
+  for (const stream of [corrupt, sound]) {
+    await postgres.store.append(stream, 'none', newEvents(1));
+    await postgres.store.setRetention(stream, { truncateBefore: 1 });
+  }
+  const [row] = await postgres.database.sql<{ number: string }[]>`
+    select number from event_store.stream where name = ${corrupt}`;
+  await postgres.database.sql.unsafe(`
+    create function test_fault() returns trigger language plpgsql as $$ begin raise exception 'invalid page'; end $$;
+    create trigger test_fault before delete on event_store.event for each row when (old.stream = ${row!.number})
+      execute function test_fault()`);
+  const left = async (stream: string) =>
+    (await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] })).events.length;
+  try {
+    await expect(postgres.store.scavenge()).rejects.toThrow('invalid page');
+    expect([await left(corrupt), await left(sound)]).toEqual([1, 0]);
+    expect(await postgres.store.scavenge()).toEqual({ deleted: 0, more: false });
+  } finally {
+    await postgres.database.sql`drop function test_fault() cascade`;
+  }
+  await postgres.database.sql`update event_store.stream set scavenge_at = now() where name = ${corrupt} and scavenge_at > now()`;
+  expect(await postgres.store.scavenge()).toEqual({ deleted: 1, more: false });
+});
+
 it('deletes periodically', async () => {
   const stream = newStream();
   await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { Sql } from 'postgres';
 
 /** Number of streams that a call checks, and number of events that a transaction deletes. */
@@ -8,7 +9,13 @@ export type Scavenged = Readonly<{ deleted: number; more: boolean }>;
 
 type Query = <T>(run: (sql: Sql) => PromiseLike<T>) => Promise<T>;
 
-/** Deletes events that bounds hide, in the streams that are due. Each transaction is short, and concurrent calls do no harm. */
+/** After how many minutes a stream is due again whose events could not be deleted. */
+const RETRY_MINUTES = 5;
+
+/**
+ * Deletes events that bounds hide, in the streams that are due. Each transaction is short, and concurrent calls do no harm. A stream
+ * whose events cannot be deleted does not keep those of others. @throws the last error of a stream, at the end
+ */
 export async function scavenge(query: Query): Promise<Scavenged> {
   const due = await query(
     (sql) => sql<{ number: string }[]>`
@@ -16,13 +23,23 @@ export async function scavenge(query: Query): Promise<Scavenged> {
   );
   let deleted = 0;
   let unfinished = false;
+  let failure: Error | undefined;
   for (const { number } of due) {
-    const [row] = await query(
-      (sql) => sql<{ deleted: number }[]>`select event_store.scavenge(${number}, ${SCAVENGE_EVENTS_MAX}) as deleted`,
-    );
-    deleted += row!.deleted;
-    unfinished ||= row!.deleted === SCAVENGE_EVENTS_MAX;
+    try {
+      const [row] = await query(
+        (sql) => sql<{ deleted: number }[]>`select event_store.scavenge(${number}, ${SCAVENGE_EVENTS_MAX}) as deleted`,
+      );
+      deleted += row!.deleted;
+      unfinished ||= row!.deleted === SCAVENGE_EVENTS_MAX;
+    } catch (error) {
+      failure = error as Error;
+      await query(
+        (sql) => sql`
+        update event_store.stream set scavenge_at = now() + ${RETRY_MINUTES} * interval '1 minute' where number = ${number}`,
+      );
+    }
   }
+  if (failure) throw failure;
   return { deleted, more: unfinished || due.length === SCAVENGE_STREAMS_MAX };
 }
 
@@ -33,6 +50,7 @@ const BREATH_MS = 100;
 
 /** Deletes expired events regularly in the background, until it is stopped. */
 export class Scavenger {
+  private readonly logger = new Logger(Scavenger.name);
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
 
@@ -57,8 +75,12 @@ export class Scavenger {
   }
 
   private async work(): Promise<void> {
-    // During an outage of the database, streams that are due remain due.
-    const { more } = await this.run().catch(() => ({ more: false }));
-    this.wait(more ? BREATH_MS : this.everyMs);
+    try {
+      const { more } = await this.run();
+      this.wait(more ? BREATH_MS : this.everyMs);
+    } catch (error) {
+      if (!this.stopped) this.logger.warn(`Not all expired events could be deleted, which is tried again: ${String(error)}`);
+      this.wait(this.everyMs);
+    }
   }
 }
