@@ -4,6 +4,7 @@ import {
   type LiveSession,
   type NewSession,
   Sessions,
+  type TakenRefreshToken,
 } from '../../src/resources/identity/sessions/sessions.port.js';
 
 /** Sessions of a service without a sign-in provider. */
@@ -18,8 +19,8 @@ export class NoSessions extends Sessions {
   async listOf(): Promise<readonly ListedSession[]> {
     return [];
   }
-  async takeRefreshToken(): Promise<string | undefined> {
-    return undefined;
+  async takeRefreshToken(): Promise<TakenRefreshToken> {
+    return 'none';
   }
   async settleRefreshToken(): Promise<void> {}
   async renew(): Promise<LiveSession | undefined> {

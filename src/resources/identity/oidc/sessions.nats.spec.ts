@@ -78,7 +78,7 @@ it('a session is renewed once per token, even by concurrent requests to both pro
   const refresh = (service: TestService, token: string) => post(service, 'refresh', {}, { authorization: `Bearer ${token}` });
   for (const token of [first, second]) {
     const both = await Promise.all([refresh(one, token), refresh(other, token)]);
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 404]);
+    expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
   }
 });
 

@@ -112,9 +112,11 @@ export class SignIn {
     if (!provided) throw invalidToken();
     const before = await sessions.find(provided.sessionId);
     if (!before) throw tokenRevoked();
-    const refreshToken = await sessions.takeRefreshToken(provided.sessionId, provided.generation);
-    if (refreshToken === undefined)
-      throw new Rejection('oidc-no-refresh-token', 'The session cannot be renewed with this token.');
+    const taken = await sessions.takeRefreshToken(provided.sessionId, provided.generation);
+    if (taken === 'none') throw new Rejection('oidc-no-refresh-token', 'The session cannot be renewed with this token.');
+    if (taken === 'in-use')
+      throw new Rejection('oidc-refresh-unavailable', 'Another request renews the session. Please try again.');
+    const { refreshToken } = taken;
     let grant: Grant;
     try {
       grant = await provider.refresh(refreshToken, before.provider.subject);

@@ -10,6 +10,7 @@ import {
   type Renewal,
   RENEWAL_MS_MAX,
   Sessions,
+  type TakenRefreshToken,
 } from './sessions.port.js';
 
 /** The table of sessions. It is not part of a read model, so a rebuild does not change it. */
@@ -78,19 +79,26 @@ export class PostgresSessions extends Sessions {
   }
 
   /** The update of one row makes sure that only one of two concurrent renewals gets the token. */
-  async takeRefreshToken(sessionId: string, generation: number): Promise<string | undefined> {
+  async takeRefreshToken(sessionId: string, generation: number): Promise<TakenRefreshToken> {
     const rows = await this.sql<{ sealed: Uint8Array }[]>`update identity.session set renewing_since = now()
       where session_id = ${sessionId} and generation = ${generation} and refresh_token is not null and ended_at is null
         and (renewing_since is null or renewing_since < now() - ${RENEWAL_MS_MAX} * interval '1 millisecond')
       returning refresh_token as sealed`;
-    if (!rows[0]) return undefined;
+    if (!rows[0]) return (await this.isBeingRenewed(sessionId, generation)) ? 'in-use' : 'none';
     try {
-      return this.seals.open(rows[0].sealed, placeOf(sessionId));
+      return { refreshToken: this.seals.open(rows[0].sealed, placeOf(sessionId)) };
     } catch (error) {
+      if (!(error instanceof SealBroken)) throw error;
       // It was sealed with an earlier key, so the user has to sign in again.
-      if (error instanceof SealBroken) return undefined;
-      throw error;
+      await this.settleRefreshToken(sessionId, 'kept');
+      return 'none';
     }
+  }
+
+  private async isBeingRenewed(sessionId: string, generation: number): Promise<boolean> {
+    const rows = await this.sql`select from identity.session
+      where session_id = ${sessionId} and generation = ${generation} and refresh_token is not null and ended_at is null`;
+    return rows.length > 0;
   }
 
   async settleRefreshToken(sessionId: string, outcome: 'kept' | 'dropped'): Promise<void> {

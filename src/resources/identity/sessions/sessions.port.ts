@@ -37,6 +37,9 @@ export type ProviderLogout = Readonly<{ issuer: string; subject: string | undefi
 
 export type EndedSession = Readonly<{ sessionId: string; userId: string }>;
 
+/** `none`: this generation has no refresh token. `in-use`: another renewal has it. */
+export type TakenRefreshToken = Readonly<{ refreshToken: string }> | 'none' | 'in-use';
+
 /** How long a renewal that never finished blocks other renewals of its session. */
 export const RENEWAL_MS_MAX = 60_000;
 
@@ -47,8 +50,8 @@ export abstract class Sessions {
   /** Those of the sessions that have ended. */
   abstract endedAmong(sessionIds: readonly string[]): Promise<readonly string[]>;
   abstract listOf(userId: string): Promise<readonly ListedSession[]>;
-  /** The refresh token, for one renewal of this generation at a time. Undefined if there is none or another renewal has it. */
-  abstract takeRefreshToken(sessionId: string, generation: number): Promise<string | undefined>;
+  /** The refresh token, for one renewal of this generation at a time. */
+  abstract takeRefreshToken(sessionId: string, generation: number): Promise<TakenRefreshToken>;
   /** Ends a renewal that failed. Keeps the refresh token for another attempt, or drops it. */
   abstract settleRefreshToken(sessionId: string, outcome: 'kept' | 'dropped'): Promise<void>;
   /** The session with its next generation. Undefined if the session ended in the meantime. */

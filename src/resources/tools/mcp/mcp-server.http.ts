@@ -108,8 +108,9 @@ export class McpServerController {
         if (error.code === 'oauth-handshake-not-found') await this.wrongCredentials.count(request);
         return error.code === 'oauth-state-used' ? 'used' : 'failed';
       });
+    const granted = outcome === 'granted';
     await reply
-      .code(outcome === 'granted' ? 200 : 400)
+      .code(granted ? 200 : 400)
       .headers(CALLBACK_HEADERS)
       .send(callbackPage(outcome));
   }
