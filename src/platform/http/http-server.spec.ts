@@ -363,6 +363,17 @@ describe('a request that cannot be read', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
+  it('because of the length of its headers is answered 431 in JSON', async () => {
+    for (const [path, headers] of [
+      [`/api/things/x?q=${'x'.repeat(http.maxHeaderSize)}`, {}],
+      ['/api/things/x', { 'x-long': 'x'.repeat(http.maxHeaderSize) }],
+    ] as const) {
+      const { status, body } = await raw('GET', path, '', headers);
+      const message = `The request line and the headers have more than ${http.maxHeaderSize} bytes.`;
+      expect([status, JSON.parse(body)]).toEqual([431, { success: false, message }]);
+    }
+  });
+
   it('because of its escapes is answered 400 in JSON', async () => {
     const { status, body } = await raw('GET', '/api/things/%zz');
     expect([status, JSON.parse(body)]).toMatchObject([400, { success: false }]);

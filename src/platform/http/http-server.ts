@@ -24,6 +24,7 @@ import { refuseUnreadableUrl } from './readable-url.js';
 import { COMMON_REJECTIONS, type Rejections } from './rejections.js';
 import { endStalledBodies } from './bodies/stalled-bodies.js';
 import { endUnreadBodies } from './bodies/unread-bodies.js';
+import { refuseUnreadableRequest } from './unreadable-requests.js';
 import { RequestValidation } from './validation.js';
 
 export type HttpOptions = BodyLimits &
@@ -125,6 +126,7 @@ class HttpAdapter extends FastifyAdapter {
       routerOptions: { ignoreTrailingSlash: true, maxParamLength: PARAMETER_CHARACTERS_MAX },
       skipMiddie: true,
       frameworkErrors: refuseUnroutable,
+      clientErrorHandler: refuseUnreadableRequest,
       multipart: {
         limits: {
           fileSize: options.uploadFileBytesMax,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { maxHeaderSize } from 'node:http';
 import { DocumentBuilder, type OpenAPIObject } from '@nestjs/swagger';
 import type ts from 'typescript';
 import { JSON_DEPTH_MAX, JSON_ESCAPES_MAX, JSON_KEY_BYTES_MAX } from '../../../src/kernel/bounded-json.js';
@@ -29,7 +30,8 @@ name one of its scopes (\`x-token-scopes\`; empty if any token opens it), and no
 and \`resource_not_allowed\` are 403.
 
 An answer of \`text/event-stream\` is described by the \`data\` of its events. A path that is nowhere is 404, another method 405 with
-\`Allow\`, a part of a path that names something with more than ${PARAMETER_CHARACTERS_MAX} characters 414, and 501 (\`not_built\`) what
+\`Allow\`, a part of a path that names something with more than ${PARAMETER_CHARACTERS_MAX} characters 414, a request line and headers of
+more than ${maxHeaderSize} bytes 431, and 501 (\`not_built\`) what
 \`x-not-built\` lists.`;
 
 const BEARER = 'A session token, or a personal access token (`dgpt_pat_…`) where the operation names `x-token-scopes`.';

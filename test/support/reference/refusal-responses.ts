@@ -47,7 +47,7 @@ export const REFUSAL_SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['jsonrpc', 'id', 'error'],
     properties: {
       jsonrpc: { const: '2.0' },
-      id: { type: ['string', 'integer', 'null'] },
+      id: { type: ['string', 'number', 'null'] },
       error: {
         type: 'object',
         required: ['code', 'message'],
