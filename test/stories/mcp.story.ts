@@ -224,6 +224,8 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
       error(-32000),
     ]);
     expect((await refused({ method: 'POST', headers: HEADERS }))[0]).toBe(400);
+    const fraction = await replyOf(rpc({ jsonrpc: '2.0', id: 0.5, method: 'tools/list', params: {} }));
+    expect([fraction.status, JSON.parse(fraction.text)]).toEqual([400, { ...error(-32600), id: 0.5 }]);
     expect((await replyOf(rpc({ jsonrpc: '2.0', id: 1, method: 'nonsense', params: {} }))).text).toContain('-32601');
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
     expect((await replyOf(rpc(list, { accept: '*/*' }))).text).toContain('search_docs');
