@@ -28,11 +28,25 @@ afterAll(() => database.close());
 
 describe('prompts', () => {
   it('are listed only for their owner', async () => {
-    const own = await queries.ownedBy('alice');
-    expect(own.map(({ id, content }) => [id, content])).toEqual([
-      ['p1', 'Be brief.'],
-      ['p2', 'Nul\uFFFD'],
-    ]);
+    expect((await queries.ownedBy('alice')).map(({ id }) => id)).toEqual(['p1', 'p2']);
+  });
+
+  it('are listed without their texts, which may be long', async () => {
+    const listed = [...(await queries.ownedBy('alice')), ...(await queries.among(['p1']))];
+    expect(listed.filter((prompt) => 'content' in prompt)).toEqual([]);
+  });
+
+  it('are found by name and text', async () => {
+    const prompt = { name: 'p2', content: 'Nul\0' };
+    expect(await queries.equalTo('alice', prompt)).toEqual(['p2']);
+    for (const [user, other] of [
+      ['bob', prompt],
+      ['alice', { ...prompt, name: 'p1' }],
+      ['alice', { ...prompt, content: 'Be brief.' }],
+    ] as const) {
+      expect(await queries.equalTo(user, other)).toEqual([]);
+    }
+    expect((await queries.byId('p2'))?.content).toBe('Nul\uFFFD');
   });
 
   it('have their latest text', async () => {

@@ -64,7 +64,7 @@ export class ImportIntake {
     const file = agentFileIn(await this.document(text));
     const [target, owned, models] = await Promise.all([
       this.targetOf(file, userId),
-      this.things.of(userId),
+      this.things.of(userId, file.prompt),
       this.servedOf(file, userId),
     ]);
     const workflow = target && (await this.workflowOf(target.agent));

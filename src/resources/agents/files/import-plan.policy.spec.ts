@@ -18,7 +18,7 @@ it('a plan matches a source by its name with the oldest one of that name, also i
       { id: 'newest', name: 'Handbook' },
     ],
     tools: [],
-    prompts: [],
+    equalPrompts: [],
     models: [],
   };
   const file = agentFileIn({

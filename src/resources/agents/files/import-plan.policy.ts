@@ -15,7 +15,8 @@ export type ImportTarget = Readonly<
 export type OwnedThings = Readonly<{
   sources: readonly Readonly<{ id: string; name: string }>[];
   tools: readonly Readonly<{ id: string; type: string; label: string }>[];
-  prompts: readonly Readonly<{ id: string; name: string; content: string }>[];
+  /** The ids of prompts with the name and the text of the file's prompt, oldest first. */
+  equalPrompts: readonly string[];
   models: readonly Readonly<{ id: string; display_name: string; upstream_model_id: string; base_url: string }>[];
 }>;
 
@@ -135,12 +136,10 @@ function plannedTool(tool: FileTool, key: string, owned: OwnedThings, offered: O
   return { key, type, name, status, requires_secrets: offered.neededSecrets(tool) };
 }
 
-function plannedPrompt({ prompt }: AgentFile, { prompts }: OwnedThings): ImportPlan['prompt'] {
+function plannedPrompt({ prompt }: AgentFile, { equalPrompts }: OwnedThings): ImportPlan['prompt'] {
   if ('preset' in prompt) {
     if (!presetOf(prompt.preset)) throw fileRefused("spec.prompt must be 'default' or a mapping with name and content");
     return { status: 'default' };
   }
-  const { name, content } = prompt;
-  const isThere = prompts.some((each) => each.name === name && each.content === content);
-  return { status: isThere ? 'reuse' : 'create', name };
+  return { status: equalPrompts.length > 0 ? 'reuse' : 'create', name: prompt.name };
 }

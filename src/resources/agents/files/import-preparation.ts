@@ -287,14 +287,12 @@ function modelNamed(
 function promptOf(
   importId: string,
   { prompt }: AgentFile,
-  { prompts }: OwnedThings,
+  { equalPrompts }: OwnedThings,
   current: string,
 ): Readonly<{ id: string; parts: readonly ImportPart[] }> {
   if ('preset' in prompt) return { id: prompt.preset === 'default' ? '' : prompt.preset, parts: [] };
-  const { name, content } = prompt;
-  const same = prompts.filter((each) => each.name === name && each.content === content);
-  const reused = same.find(({ id }) => id === current) ?? same[0];
-  if (reused) return { id: reused.id, parts: [] };
+  const reused = equalPrompts.includes(current) ? current : equalPrompts[0];
+  if (reused !== undefined) return { id: reused, parts: [] };
   const id = deterministicId('imported-prompt', importId);
-  return { id, parts: [{ kind: 'prompt', id, name, content }] };
+  return { id, parts: [{ kind: 'prompt', id, ...prompt }] };
 }

@@ -4,6 +4,7 @@ import { PromptQueries } from '../../../../projections/prompts/prompts.queries.j
 import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
 import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
 import { withoutUrlSecrets } from '../../tools/portable/portable-config.policy.js';
+import type { AgentFile } from './format/agent-file.policy.js';
 import type { OwnedThings } from './import-plan.policy.js';
 
 /** Lists the resources of a user that files of agents may refer to. */
@@ -16,11 +17,12 @@ export class OwnedThingsLookup {
     private readonly models: CustomModelQueries,
   ) {}
 
-  async of(ownerId: string): Promise<OwnedThings> {
+  /** `prompt`: that of a file, which may be equal to own ones. */
+  async of(ownerId: string, prompt: AgentFile['prompt']): Promise<OwnedThings> {
     const [sources, tools, prompts, models] = await Promise.all([
       this.sources.ownedBy(ownerId),
       this.tools.ownedBy(ownerId),
-      this.prompts.ownedBy(ownerId),
+      'preset' in prompt ? [] : this.prompts.equalTo(ownerId, prompt),
       this.models.ownedBy(ownerId),
     ]);
     return {
@@ -30,7 +32,7 @@ export class OwnedThingsLookup {
         type: definition.name,
         label: definition.customName || definition.displayName || definition.name,
       })),
-      prompts,
+      equalPrompts: prompts,
       models: models.map(({ id, definition: { displayName, upstreamModelId, baseUrl } }) => ({
         id,
         display_name: displayName,
