@@ -12,6 +12,7 @@ import {
   type LogFilter,
   type LogReading,
 } from '../../kernel/event-sourcing/event-store.js';
+import type { Timing } from '../../kernel/timing.js';
 import { systemTiming } from '../system-timing.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';
@@ -154,6 +155,22 @@ describe('a rebuild', () => {
     reading = false;
     await Promise.all(readers);
     expect(reads).toBeGreaterThan(10);
+  });
+
+  it('is complete although a backup still reads the replaced rows, which the next one drops', async () => {
+    await project();
+    await reached(await openAccounts(2, 1));
+    const pause: Timing['pause'] = (_, signal) => systemTiming.pause(20, signal);
+    const hurried = Object.assign(Object.create(systemTiming) as Timing, { pause });
+    const backup = await database.sql.reserve();
+    await backup`begin`;
+    await backup`select from accounts.account`;
+    expect(await rebuild(accounts(), { timing: hurried })).toMatchObject({ swapped: true });
+    expect(await schemas()).toEqual(['accounts', 'accounts_retired']);
+    await backup`rollback`;
+    backup.release();
+    expect(await rebuild()).toMatchObject({ swapped: true });
+    expect(await schemas()).toEqual(['accounts']);
   });
 
   it('repairs rows that differ from the log, and only names the first one when it verifies', async () => {
