@@ -21,7 +21,13 @@ export class ScheduleBody implements DefinitionRequest {
   @Allow()
   instruction?: unknown;
 
-  @ApiProperty({ required: false, type: String, enum: ['recurring', 'once'], default: 'recurring' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    enum: ['recurring', 'once'],
+    default: 'recurring',
+    description: 'Ignored when a schedule is changed',
+  })
   @Allow()
   trigger_type?: unknown;
 
