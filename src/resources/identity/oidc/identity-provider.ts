@@ -31,7 +31,8 @@ export type LogoutToken = Readonly<{ issuer: string; subject: string | undefined
 
 const DISCOVERY_MS_MAX = 60 * 60_000;
 const TIMEOUT_SECONDS = 10;
-const CLOCK_TOLERANCE_SECONDS = 60;
+/** The difference between the clocks of the service and the provider, in seconds. Providers do not repeat a logout that gets 400. */
+const CLOCK_TOLERANCE_SECONDS = 180;
 /** Maximum age of a logout token. A token is accepted only once. */
 export const LOGOUT_TOKEN_SECONDS_MAX = 600;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
