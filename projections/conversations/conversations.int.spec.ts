@@ -6,7 +6,7 @@ import { turnSettings } from '../../test/support/turn-settings.js';
 import { conversationStream, type ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
 import { ReadModels } from '../read-models.js';
 import { conversations } from './conversations.projection.js';
-import { ConversationQueries } from './conversations.queries.js';
+import { ConversationQueries, TURNS_AT_ONCE } from './conversations.queries.js';
 
 const settings = turnSettings({ agentKeyId: 'k1' });
 const parts = (answer: string) => ({
@@ -92,6 +92,17 @@ describe('a whole conversation', () => {
     await given('c6', started('c6', 'Edited'), asked('c6', 't6', 'Why?'), answered('c6', 't6', 'So.'));
     await given('c6', { type: 'TurnsSuperseded', data: { conversationId: 'c6', fromIndex: 0 } }, asked('c6', 't7', 'Why not?'));
     expect((await queries.withTurns('alice', 'c6'))!.queries.map((query) => query.prompt)).toEqual(['Why not?']);
+  });
+  it('has its turns in pages if it is long, also behind a link', async () => {
+    const turnIds = Array.from({ length: 2 * TURNS_AT_ONCE + 1 }, (_, at) => `long-${at}`);
+    const turns = turnIds.flatMap((id, at) => [asked('c10', id, `Question ${at}`, at), answered('c10', id, 'So.')]);
+    await given('c10', started('c10', 'Long'), ...turns);
+    const { pages, queries: beginning } = (await queries.withTurns('alice', 'c10'))!;
+    const read: string[][] = [];
+    for await (const page of pages!) read.push(page.map((query) => query.message_id));
+    expect([read.flat(), read.map((page) => page.length)]).toEqual([turnIds, [TURNS_AT_ONCE, TURNS_AT_ONCE, 1]]);
+    expect(beginning.length).toBeLessThanOrEqual(TURNS_AT_ONCE + 1);
+    expect((await queries.withTurns('alice', 'c1'))!.pages).toBeUndefined();
   });
   it('is not found by other users or after its deletion', async () =>
     expect([

@@ -52,6 +52,12 @@ type TurnRow = Readonly<{
   changed_at: Date;
 }>;
 
+/**
+ * The number of turns that are read together. A turn has up to about one MiB, so a long conversation must not be in the memory of
+ * the process as a whole.
+ */
+export const TURNS_AT_ONCE = 32;
+
 type ConversationRow = Readonly<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }>;
 
 export class ConversationQueries extends Queries {
@@ -102,24 +108,45 @@ export class ConversationQueries extends Queries {
     return row;
   }
 
-  /** A whole conversation of this user. Undefined if it belongs to another user or does not exist. */
+  /**
+   * A conversation of this user, up to a number of turns. `pages`: all of its turns, if there are more. Undefined if it
+   * belongs to another user or does not exist.
+   */
   async withTurns(ownerId: string, conversationId: string) {
-    const rows = await this.sql<(ConversationRow & (TurnRow | { turn_id: null }))[]>`
+    const { sql } = this;
+    const rows = await sql<(ConversationRow & (TurnRow | { turn_id: null }))[]>`
       select name, agent_id, shared_usage, share_id, turn.*
       from conversations.conversation left join conversations.turn
         on turn.conversation_id = conversation.conversation_id and not superseded
       where conversation.conversation_id = ${conversationId} and owner_id = ${ownerId}
-      order by index, asked_at`;
+      order by index, asked_at limit ${TURNS_AT_ONCE + 1}`;
     const [conversation] = rows;
     if (!conversation) return undefined;
     const turns = rows.filter((row) => row.turn_id !== null);
     return {
+      ...(turns.length > TURNS_AT_ONCE && { pages: this.pagesOf(await this.turnIds(conversationId), queryRecord) }),
       queries: turns.map(queryRecord),
       name: conversation.name,
       agent_id: conversation.agent_id,
       is_shared_usage: conversation.shared_usage,
       shareId: conversation.share_id,
     };
+  }
+
+  private async turnIds(conversationId: string): Promise<readonly string[]> {
+    const rows = await this.sql<{ id: string }[]>`
+      select turn_id as id from conversations.turn
+      where conversation_id = ${conversationId} and not superseded order by index, asked_at`;
+    return rows.map(({ id }) => id);
+  }
+
+  /** These turns, in pages. */
+  private async *pagesOf<T>(turnIds: readonly string[], recordOf: (row: TurnRow) => T): AsyncGenerator<readonly T[]> {
+    for (let at = 0; at < turnIds.length; at += TURNS_AT_ONCE) {
+      const rows = await this.sql<TurnRow[]>`
+        select * from conversations.turn where turn_id = any (${turnIds.slice(at, at + TURNS_AT_ONCE)}) order by index, asked_at`;
+      yield rows.map(recordOf);
+    }
   }
 
   /** The turns that a new link to the conversation would show, in order: those that have ended and are not superseded. */
@@ -160,15 +187,17 @@ export class ConversationQueries extends Queries {
     return (await this.sql`select 1 from conversations.share where share_id = ${shareId}`).length > 0;
   }
 
-  /** The content of a link: its turns as they ended, also if they were superseded later. */
+  /** The content of a link: its turns as they ended, also if they were superseded later. `pages`: as in `withTurns`. */
   async shared(tokenHash: string) {
     const { sql } = this;
     const [share] = await sql<{ title: string; turnIds: readonly string[]; mayAsk: boolean; sharedAt: Date }[]>`
       select title, turn_ids as "turnIds", terms is not null as "mayAsk", shared_at as "sharedAt" from conversations.share where token_hash = ${tokenHash}`;
     if (!share) return undefined;
-    const turns = await sql<TurnRow[]>`
-      select * from conversations.turn where turn_id = any (${[...share.turnIds]}) order by index, asked_at`;
-    return { mayAsk: share.mayAsk, record: { title: share.title, timestamp: share.sharedAt, queries: turns.map(sharedRecord) } };
+    const { title, turnIds, mayAsk, sharedAt: timestamp } = share;
+    const pages = this.pagesOf(turnIds, sharedRecord);
+    const isLong = turnIds.length > TURNS_AT_ONCE;
+    const queries: readonly SharedRecord[] = isLong ? [] : ((await pages.next()).value ?? []);
+    return { mayAsk, record: { title, timestamp, queries }, ...(isLong && { pages }) };
   }
 
   /** The conversation and the turns that a link shows, and when it was created. */
@@ -276,6 +305,17 @@ const queryRecord = (row: TurnRow) => ({
   ...metadataOf(row),
   ...(row.feedback === null ? {} : { feedback: row.feedback, feedback_timestamp: row.feedback_at }),
 });
+
+/** A conversation with its turns, as its owner sees it. */
+export type WholeConversation = Readonly<{
+  queries: readonly ReturnType<typeof queryRecord>[];
+  name: string;
+  agent_id: string | null;
+  is_shared_usage: boolean;
+  shareId: string | null;
+}>;
+
+export type SharedRecord = ReturnType<typeof sharedRecord>;
 
 /** A turn as readers of a link see it, without the fields that only its owner may see. */
 const sharedRecord = (row: TurnRow) => ({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
+import { TURNS_AT_ONCE } from '../../projections/conversations/conversations.queries.js';
 import type { MakeBacking } from '../support/backing.js';
 import { conversationIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
@@ -46,6 +47,20 @@ export function conversationLinksStory(makeBacking: MakeBacking): void {
         },
       ],
     });
+  });
+
+  it('shows all answers of a long conversation, as its owner sees them', async () => {
+    const questions = Array.from({ length: TURNS_AT_ONCE + 3 }, (_, index) => `Question ${index}?`);
+    const id = await answered(questions[0]!);
+    for (const question of questions.slice(1)) await answered(question, { conversation_id: id });
+    const identifier = await shared(id);
+    const { queries, ...about } = (await replyOf(world.alice.get(`/api/get_single_conversation?id=${id}`))).body as Shown;
+    expect(about).toEqual({ name: questions[0], agent_id: null, is_shared_usage: false, shared_token: identifier });
+    expect(queries.map(({ prompt }) => prompt)).toEqual(questions);
+    const { body, headers } = await shown(identifier);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(body).toMatchObject({ success: true, title: questions[0], timestamp: expect.any(String) });
+    expect((body as Shown).queries.map(({ prompt }) => prompt)).toEqual(questions);
   });
 
   it('shows what was shared, whatever is asked, edited, rated and renamed afterwards', async () => {

@@ -6,6 +6,7 @@ import {
   ConversationQueries,
   type ListedConversation,
   type ListingCursor,
+  type WholeConversation,
 } from '../../../projections/conversations/conversations.queries.js';
 import { ConversationSearchQueries } from '../../../projections/conversations/conversation-search.queries.js';
 import { type Caller, onlookerOf, type SignedInUser } from '../../resources/identity/caller.js';
@@ -26,8 +27,9 @@ import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { ConversationName, Feedback } from './conversations.dto.js';
 import { DeleteConversation, OpenConversation, RateAnswer, RenameConversation } from './conversation.commands.js';
-import { DocumentedBody, OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
+import { DocumentedBody, OptionalQuery, RequiredQuery, type Sent } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import { sendJson } from '../../platform/http/json-in-pages.js';
 import { FAMILIES } from '../../kernel/access.js';
 
 /** The read model of these routes. */
@@ -90,14 +92,19 @@ export class ConversationsController {
   @ApiOperation({ summary: 'One conversation with all its questions and answers. The request opens it, which clears its mark.' })
   @Access({ for: 'user', action: 'read', of: 'conversations', scopes: ['conversations:read'], closedToRestricted: FAMILIES })
   @Get('get_single_conversation')
-  async single(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
+  async single(
+    @CurrentUser() user: SignedInUser,
+    @Res() reply: FastifyReply,
+    @Query('id') id?: string,
+  ): Promise<Sent<WithLink<WholeConversation>>> {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     if (!isId(id)) throw notFound();
     // Waits for the current end of the stream, so that a client that has seen the end of an answer finds it here, in any process.
     await this.freshness.reached(READ, onlookerOf(user) ? await this.openedAt(user, id) : await this.joinedAt(user, id));
-    const whole = await this.conversations.withTurns(user.userId, id);
-    if (!whole) throw notFound();
-    return this.withLink(whole);
+    const found = await this.conversations.withTurns(user.userId, id);
+    if (!found) throw notFound();
+    const { pages, ...whole } = found;
+    await sendJson(reply, this.withLink(whole), 'queries', pages);
   }
 
   @ApiOperation({ summary: 'Rename a conversation' })

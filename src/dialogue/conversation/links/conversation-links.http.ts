@@ -3,7 +3,7 @@ import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsNotEmpty, IsOptional, IsString, Max, Min } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { ConversationQueries } from '../../../../projections/conversations/conversations.queries.js';
+import { ConversationQueries, type SharedRecord } from '../../../../projections/conversations/conversations.queries.js';
 import { Commands } from '../../../kernel/commands.js';
 import { EventStore, lastEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
@@ -11,7 +11,8 @@ import { isId } from '../../../kernel/ids.js';
 import { isLinkToken, linkTokenHash } from '../../../kernel/event-sourcing/link-tokens.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
-import { DocumentedBody, RequiredQuery, Integer } from '../../../platform/http/documented.js';
+import { DocumentedBody, RequiredQuery, Integer, type Sent } from '../../../platform/http/documented.js';
+import { sendJson } from '../../../platform/http/json-in-pages.js';
 import { answerPosition } from '../../../platform/http/positions.js';
 import { reached } from '../../../resources/identity/access.policy.js';
 import { CHUNKS_MAX } from '../../../resources/sources/source/retrieval.policy.js';
@@ -41,6 +42,14 @@ export class SharedConversation {
   @Max(CHUNKS_MAX)
   chunks?: number | null;
 }
+
+type ShownConversation = Readonly<{
+  success: boolean;
+  title: string;
+  timestamp: Date;
+  queries: readonly SharedRecord[];
+  api_key?: string;
+}>;
 
 /** Routes of links that show a conversation to everyone who has the link. */
 @ApiTags('Conversations')
@@ -94,11 +103,11 @@ export class ConversationLinksController {
   @ApiResponse({ status: 404, description: 'The link has ended, its conversation was deleted, or no such link existed.' })
   @Access({ for: 'capability', action: 'read', of: 'shared conversations' })
   @Get('shared_conversation/:identifier')
-  async shared(@Param('identifier') identifier: string) {
+  async shared(@Param('identifier') identifier: string, @Res() reply: FastifyReply): Promise<Sent<ShownConversation>> {
     const found = isLinkToken(identifier) ? await this.conversations.shared(linkTokenHash(identifier)) : undefined;
     if (!found) throw linkNotFound();
-    const { mayAsk, record } = found;
-    return { success: true, ...record, ...(mayAsk && { api_key: identifier }) };
+    const { mayAsk, record, pages } = found;
+    await sendJson(reply, { success: true, ...record, ...(mayAsk && { api_key: identifier }) }, 'queries', pages);
   }
 
   @ApiOperation({ summary: 'Ends a link' })
