@@ -86,6 +86,12 @@ const FOOTER = '})';
 const NO_MAP = Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toString('base64');
 const UNMAPPED = `\n//# sourceMappingURL=data:application/json;base64,${NO_MAP}`;
 
+/**
+ * How long a program has run before the rest of its build is made beside it. A service has started by then: both at once take longer
+ * than one after the other.
+ */
+const FINISH_AFTER_MS = 10_000;
+
 /** npm writes the first file at every installation, and the build writes the second once it has patched the packages. */
 const INSTALLED = join('node_modules', '.package-lock.json');
 const PATCHED = join('node_modules', '.patched');
@@ -145,7 +151,7 @@ async function run(program) {
   const isFinished = !isMapDue() && !isCodeDue();
   process.argv.splice(1, 3, file);
   await import(pathToFileURL(file).href);
-  if (!isFinished) finishBeside();
+  if (!isFinished) setTimeout(finishBeside, FINISH_AFTER_MS).unref();
 }
 
 /** Finishes the build beside the running program. If that fails, the next start tries again. */
