@@ -141,7 +141,7 @@ export class ConversationQueries extends Queries {
   }
 
   /** These turns, in pages. */
-  private async *pagesOf<T>(turnIds: readonly string[], recordOf: (row: TurnRow) => T): AsyncGenerator<readonly T[]> {
+  private async *pagesOf<T>(turnIds: readonly string[], recordOf: (row: TurnRow) => T): AsyncGenerator<readonly T[], void> {
     for (let at = 0; at < turnIds.length; at += TURNS_AT_ONCE) {
       const rows = await this.sql<TurnRow[]>`
         select * from conversations.turn where turn_id = any (${turnIds.slice(at, at + TURNS_AT_ONCE)}) order by index, asked_at`;

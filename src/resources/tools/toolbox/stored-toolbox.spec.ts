@@ -45,14 +45,7 @@ beforeEach(() => {
     switchedOn: async (_: string, ids?: readonly string[]) => on.filter(({ id }) => ids?.includes(id) ?? true),
     switchedOffDefaults: async () => off,
   };
-  toolbox = new StoredToolbox(
-    queries as unknown as ToolQueries,
-    new ToolHistory(streams),
-    streams,
-    kinds,
-    vault,
-    granting(held),
-  );
+  toolbox = new StoredToolbox(queries as unknown as ToolQueries, new ToolHistory(streams), streams, kinds, vault, granting(held));
 });
 
 const create = async (wish: ToolWish = {}): Promise<ToolPin> => {
