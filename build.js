@@ -294,22 +294,18 @@ function bundleIsStale() {
 async function compile(sources) {
   if (sources.length === 0) return [];
   const { transformFile } = await import('@swc/core');
-  const outputs = await Promise.all(
+  return Promise.all(
     sources.map(async (file) => {
       const target = outputOf(file);
-      const { code, map } = await transformFile(file, {
+      const { code } = await transformFile(file, {
         configFile: '.swcrc',
-        sourceMaps: true,
+        sourceMaps: 'inline',
         inlineSourcesContent: false,
         sourceFileName: relative(dirname(target), file),
       });
-      return [
-        [`${target}.map`, map],
-        [target, `${code}//# sourceMappingURL=${basename(target)}.map\n`],
-      ];
+      return [target, code];
     }),
   );
-  return outputs.flat();
 }
 
 function staleOf(sources) {
