@@ -1,16 +1,18 @@
 import type { Sql } from 'postgres';
-import type {
-  AttachedFile,
-  PendingCall,
-  StoppedByGuardrail,
-  TurnOrigin,
-} from '../../src/dialogue/conversation/conversation.events.js';
 import type { EarlierTurn } from '../../src/dialogue/conversation/earlier-turns.port.js';
 import type { Mark } from '../../src/dialogue/conversation/conversation-mark.policy.js';
 import type { Beginning } from '../../src/resources/identity/acts.policy.js';
-import { recordOf, withToolCalls } from '../../src/dialogue/conversation/tool-call.policy.js';
 import type { LinkTerms } from '../../src/resources/identity/links/asking-links.port.js';
 import { Queries } from '../read-models.js';
+import {
+  type QueryRecord,
+  queryRecord,
+  type SharedRecord,
+  sharedRecord,
+  STATUS,
+  toolCallsOf,
+  type TurnRow,
+} from './turn-records.js';
 
 /** A conversation as the sidebar lists it. */
 export type ListedConversation = Readonly<{
@@ -30,33 +32,20 @@ export type ListedConversation = Readonly<{
 /** The place where a page of the listing begins: after the conversation that started at this time. */
 export type ListingCursor = Readonly<{ before: Date; beforeId: string | undefined }>;
 
-type TurnRow = Readonly<{
-  turn_id: string;
-  status: 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
-  question: string;
-  response: string;
-  thought: string;
-  sources: unknown;
-  tool_calls: readonly Readonly<Record<string, unknown>>[];
-  pending: readonly PendingCall[];
-  structured: boolean;
-  origin: TurnOrigin | null;
-  attachments: readonly AttachedFile[];
-  error: string | null;
-  guardrail: StoppedByGuardrail | null;
-  request_id: string;
-  model_id: string;
-  feedback: string | null;
-  feedback_at: Date | null;
-  asked_at: Date;
-  changed_at: Date;
-}>;
-
 /**
  * The number of turns that are read together. A turn has up to about one MiB, so a long conversation must not be in the memory of
  * the process as a whole.
  */
 export const TURNS_AT_ONCE = 32;
+
+/** A conversation with its turns, as its owner sees it. */
+export type WholeConversation = Readonly<{
+  queries: readonly QueryRecord[];
+  name: string;
+  agent_id: string | null;
+  is_shared_usage: boolean;
+  shareId: string | null;
+}>;
 
 type ConversationRow = Readonly<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }>;
 
@@ -112,7 +101,10 @@ export class ConversationQueries extends Queries {
    * A conversation of this user, up to a number of turns. `pages`: all of its turns, if there are more. Undefined if it
    * belongs to another user or does not exist.
    */
-  async withTurns(ownerId: string, conversationId: string) {
+  async withTurns(
+    ownerId: string,
+    conversationId: string,
+  ): Promise<(WholeConversation & { pages?: AsyncIterable<readonly QueryRecord[]> }) | undefined> {
     const { sql } = this;
     const rows = await sql<(ConversationRow & (TurnRow | { turn_id: null }))[]>`
       select name, agent_id, shared_usage, share_id, turn.*
@@ -258,73 +250,3 @@ export class ConversationQueries extends Queries {
 /** The columns of a listed conversation. */
 export const listedColumns = (sql: Sql) => sql`
   conversation_id as id, name, agent_id, shared_usage as is_shared_usage, share_id as "shareId", started_at as date, unread, mark`;
-
-/** The statuses of turns in the words of existing clients. A stopped answer is complete, because it will not grow any further. */
-const STATUS = {
-  asked: 'pending',
-  running: 'streaming',
-  paused: 'streaming',
-  answered: 'complete',
-  stopped: 'complete',
-  failed: 'failed',
-} as const;
-
-/** The tool calls of a turn. While it is paused, they include the calls that wait for a decision. */
-const toolCallsOf = ({ status, tool_calls, pending }: TurnRow): TurnRow['tool_calls'] =>
-  status === 'paused'
-    ? withToolCalls(
-        tool_calls,
-        pending.map((call) => recordOf(call, { status: call.pauseType })),
-      )
-    : tool_calls;
-
-function metadataOf({ error, guardrail, origin }: TurnRow) {
-  if (error === null && origin === null) return {};
-  return { metadata: { ...(origin && originRecord(origin)), ...(error !== null && { error }), ...(guardrail && { guardrail }) } };
-}
-
-const originRecord = (origin: TurnOrigin) =>
-  origin.kind === 'schedule'
-    ? { scheduled: true, schedule_id: origin.scheduleId, run_id: origin.runId, scheduled_run_at: origin.scheduledFor }
-    : { wake: { source: origin.source, ref_id: origin.refId, dedupe_key: origin.dedupeKey } };
-
-const queryRecord = (row: TurnRow) => ({
-  prompt: row.question,
-  response: row.response,
-  thought: row.thought,
-  sources: row.sources,
-  tool_calls: toolCallsOf(row),
-  timestamp: row.asked_at,
-  model_id: row.model_id,
-  message_id: row.turn_id,
-  status: STATUS[row.status],
-  request_id: row.request_id,
-  last_heartbeat_at: row.changed_at,
-  ...(row.structured ? { structured: true } : {}),
-  ...(row.attachments.length > 0 ? { attachments: row.attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {}),
-  ...metadataOf(row),
-  ...(row.feedback === null ? {} : { feedback: row.feedback, feedback_timestamp: row.feedback_at }),
-});
-
-/** A conversation with its turns, as its owner sees it. */
-export type WholeConversation = Readonly<{
-  queries: readonly ReturnType<typeof queryRecord>[];
-  name: string;
-  agent_id: string | null;
-  is_shared_usage: boolean;
-  shareId: string | null;
-}>;
-
-export type SharedRecord = ReturnType<typeof sharedRecord>;
-
-/** A turn as readers of a link see it, without the fields that only its owner may see. */
-const sharedRecord = (row: TurnRow) => ({
-  prompt: row.question,
-  response: row.response,
-  thought: row.thought,
-  sources: row.sources,
-  tool_calls: row.tool_calls,
-  timestamp: row.asked_at,
-  feedback: null,
-  ...(row.attachments.length > 0 ? { attachments: row.attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {}),
-});
