@@ -1,3 +1,5 @@
+import type { Sql } from 'postgres';
+
 /** The subject of the numbers: one owner, or one agent for all users who asked it. */
 export type AnalyticsScope = Readonly<{ ownerId: string } | { agentId: string }>;
 
@@ -21,3 +23,7 @@ export type LogKey = Readonly<{ id: string; at: Date }>;
 export const LOG_TEXTS_BYTES_MAX = 8 * 1024 * 1024;
 /** The length of the beginning that remains of each text of an entry once the texts before it fill the page. */
 export const LOG_BEGINNING_CHARACTERS = 500;
+
+/** A column with a text of an entry, or its beginning in rows that are marked with `"isShortened"`. */
+export const logText = (sql: Sql, column: string) =>
+  sql`case when "isShortened" then left(${sql(column)}, ${LOG_BEGINNING_CHARACTERS}) else ${sql(column)} end`;

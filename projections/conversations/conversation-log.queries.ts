@@ -1,10 +1,4 @@
-import {
-  LOG_BEGINNING_CHARACTERS,
-  LOG_TEXTS_BYTES_MAX,
-  type LogFilter,
-  type LogKey,
-  type LogLevel,
-} from '../analytics-filters.js';
+import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel } from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** An answer that has ended, with its question. */
@@ -41,8 +35,8 @@ export class ConversationLogQueries extends Queries {
     const { sql } = this;
     return sql<LoggedAnswer[]>`
       select id, at, level, attachments, "agentId", "isShortened",
-        case when "isShortened" then left(question, ${LOG_BEGINNING_CHARACTERS}) else question end as summary,
-        case when "isShortened" then left(response, ${LOG_BEGINNING_CHARACTERS}) else response end as response,
+        ${logText(sql, 'question')} as summary,
+        ${logText(sql, 'response')} as response,
         case when "isShortened" then '[]' else sources end as sources,
         case when "isShortened" then '[]' else tool_calls end as "toolCalls"
       from (

@@ -1,10 +1,4 @@
-import {
-  LOG_BEGINNING_CHARACTERS,
-  LOG_TEXTS_BYTES_MAX,
-  type LogFilter,
-  type LogKey,
-  type LogLevel,
-} from '../analytics-filters.js';
+import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel } from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** A webhook run that has ended. */
@@ -40,8 +34,8 @@ export class RunLogQueries extends Queries {
     const { sql } = this;
     return sql<LoggedRun[]>`
       select id, at, level, error, status, "agentId", "isShortened",
-        case when "isShortened" then left(input, ${LOG_BEGINNING_CHARACTERS}) else input end as summary,
-        case when "isShortened" then left(output, ${LOG_BEGINNING_CHARACTERS}) else output end as output
+        ${logText(sql, 'input')} as summary,
+        ${logText(sql, 'output')} as output
       from (
         select run_id as id, finished_at as at, ${this.level} as level, error, status, agent_id as "agentId", input, output,
           sum(octet_length(input) + coalesce(octet_length(output), 0)) over (order by finished_at desc, run_id desc)

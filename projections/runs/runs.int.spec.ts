@@ -3,7 +3,9 @@ import { type RunEvent, runStream } from '../../src/background/runs/run.events.j
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
+import { LOG_BEGINNING_CHARACTERS, LOG_TEXTS_BYTES_MAX } from '../analytics-filters.js';
 import { ReadModels } from '../read-models.js';
+import { RunLogQueries } from './run-log.queries.js';
 import { runs } from './runs.projection.js';
 import { RunQueries } from './runs.queries.js';
 
@@ -118,4 +120,18 @@ it('the read model is unchanged by repeated events and the same after a rebuild'
   await model.again();
   expect(await queries.counts('ann', at(0))).toEqual({ runs: 4, failed: 2 });
   await model.expectSameAfterRebuild();
+});
+
+it('the log shows the beginnings of older texts once the newer ones fill a page', async () => {
+  const input = 'x'.repeat(1024 * 1024);
+  const log = new RunLogQueries(new ReadModels(database.sql));
+  const runIds = Array.from({ length: LOG_TEXTS_BYTES_MAX / input.length + 1 }, (_, index) => `long-${index}`);
+  for (const [index, runId] of runIds.entries()) {
+    await queued(runId, 30 + index, { ownerId: 'cleo', input });
+    await finished(runId, 30 + index);
+  }
+  const entries = await log.entries(runIds);
+  const shortened = entries.filter(({ isShortened }) => isShortened);
+  expect(shortened.map(({ id, summary }) => [id, summary])).toEqual([['long-0', input.slice(0, LOG_BEGINNING_CHARACTERS)]]);
+  expect(entries.filter(({ summary }) => summary === input)).toHaveLength(runIds.length - 1);
 });

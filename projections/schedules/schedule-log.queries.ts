@@ -1,10 +1,4 @@
-import {
-  LOG_BEGINNING_CHARACTERS,
-  LOG_TEXTS_BYTES_MAX,
-  type LogFilter,
-  type LogKey,
-  type LogLevel,
-} from '../analytics-filters.js';
+import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel } from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** An ended run of a schedule, or a slot without a run. */
@@ -52,9 +46,9 @@ export class ScheduleLogQueries extends Queries {
     return sql<LoggedScheduleRun[]>`
       select id, at, level, status, "triggerSource", "scheduleName", error, "errorType", "promptTokens", "generatedTokens",
         "conversationId", "scheduledFor", "startedAt", "finishedAt", "isShortened",
-        case when "isShortened" then left(summary, ${LOG_BEGINNING_CHARACTERS}) else summary end as summary,
-        case when "isShortened" then left(instruction, ${LOG_BEGINNING_CHARACTERS}) else instruction end as instruction,
-        case when "isShortened" then left(output, ${LOG_BEGINNING_CHARACTERS}) else output end as output
+        ${logText(sql, 'summary')} as summary,
+        ${logText(sql, 'instruction')} as instruction,
+        ${logText(sql, 'output')} as output
       from (
         select run_id as id, ${this.at} as at, ${this.level} as level, run.status, trigger_source as "triggerSource", name as "scheduleName",
           coalesce(name, instruction) as summary, instruction, output, error, error_type as "errorType",

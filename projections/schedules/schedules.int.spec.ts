@@ -10,7 +10,9 @@ import { type TestDatabase, testDatabase } from '../../test/support/postgres-for
 import { projecting } from '../../test/support/projecting.js';
 import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
 import { dueSchedulesContract } from '../../test/contracts/read-models/schedules.contract.js';
+import { LOG_BEGINNING_CHARACTERS, LOG_TEXTS_BYTES_MAX } from '../analytics-filters.js';
 import { ReadModels } from '../read-models.js';
+import { ScheduleLogQueries } from './schedule-log.queries.js';
 import { schedules } from './schedules.projection.js';
 import { ScheduleQueries } from './schedules.queries.js';
 import { at, hourly, definition, created, slot, runId } from '../../test/contracts/read-models/schedules.given.js';
@@ -223,3 +225,20 @@ describe('schedules', () => {
 
 describe('schedules that are due', () =>
   dueSchedulesContract(() => inPostgres(schedules, (readModels) => new ScheduleQueries(readModels))));
+
+it('the log shows the beginnings of older texts once the newer ones fill a page', async () => {
+  const instruction = 'x'.repeat(1024 * 1024);
+  const { data } = created('long', 'cleo') as Extract<ScheduleEvent, { type: 'ScheduleCreated' }>;
+  await given('long', { type: 'ScheduleCreated', data: { ...data, definition: { ...definition, instruction } } });
+  const slots = Array.from({ length: LOG_TEXTS_BYTES_MAX / instruction.length + 1 }, (_, hour) => slot('long', hour));
+  const runIds = slots.map((each) => runIdOf('long', each.slot));
+  for (const [index, each] of slots.entries()) {
+    const queued = { ...each, runId: runIds[index]!, queuedAt: each.slot };
+    await given('long', { type: 'ScheduleRunQueued', data: queued });
+  }
+  const entries = await new ScheduleLogQueries(new ReadModels(database.sql)).entries(runIds);
+  const shortened = entries.filter(({ isShortened }) => isShortened);
+  const beginning = instruction.slice(0, LOG_BEGINNING_CHARACTERS);
+  expect(shortened.map((entry) => [entry.id, entry.summary, entry.instruction])).toEqual([[runIds[0], 'Look', beginning]]);
+  expect(entries.filter((entry) => entry.instruction === instruction)).toHaveLength(runIds.length - 1);
+});
