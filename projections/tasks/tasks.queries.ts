@@ -33,17 +33,17 @@ export class TaskQueries extends Queries {
   }
 
   /**
-   * Tasks that wait for a worker: first those that are due for a retry, whose wake-up signal is used up, then those queued before
-   * a time. Owners take turns, and each owner's longest waiting tasks come first. Otherwise an owner with more tasks than the
+   * Tasks that wait for a worker: first those that are due for a retry, whose wake-up signal is used up, then those that are
+   * queued. Owners take turns, and each owner's longest waiting tasks come first. Otherwise an owner with more tasks than the
    * limit would block all others.
    */
-  async unstarted(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
+  async unstarted(now: Date, limit: number): Promise<readonly TaskRecord[]> {
     const { sql } = this;
     return sql<TaskRecord[]>`
       select ${this.columns} from (
         select 1 as part, * from ${inTurns(sql, sql`status = 'waiting' and due_at <= ${now}`, limit)}
         union all
-        select 2 as part, * from ${inTurns(sql, sql`status = 'queued' and changed_at <= ${queuedBefore}`, limit)}
+        select 2 as part, * from ${inTurns(sql, sql`status = 'queued'`, limit)}
       ) as unstarted join tasks.task using (task_id)
       order by part, turn, since limit ${limit}`;
   }

@@ -5,6 +5,7 @@ import { InProcessWorkQueue } from '../../platform/messaging/work-queue/in-proce
 import { holdLease } from '../../kernel/lease.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { SweepTasks } from './sweep-tasks.ticker.js';
 import { TASK_QUEUE, taskLease } from './task.policy.js';
 import { TaskRunners } from './task-runner.port.js';
@@ -17,23 +18,21 @@ type WorkStatus = Pick<TaskRecord, 'taskId' | 'status'>;
 /** A sweep over tasks that were queued before the service started, with their statuses. */
 function world(tasks: readonly WorkStatus[]) {
   const statuses = new Map(tasks.map((task) => [task.taskId, task]));
-  const bounds: Date[] = [];
   const isStarted = ({ status }: WorkStatus) => status === 'started' || status === 'progressed';
   const recordsOf = (some: readonly WorkStatus[], limit: number) => some.slice(0, limit).map((task) => ({ ...task, attempt: 1 }));
   const started = async (limit: number, after?: WorkStatus) => {
     const all = [...statuses.values()].filter(isStarted);
     return recordsOf(all.slice(all.findIndex(({ taskId }) => taskId === after?.taskId) + 1), limit);
   };
-  const unstarted = async (_now: Date, queuedBefore: Date, limit: number) => {
-    bounds.push(queuedBefore);
-    return recordsOf(
+  const unstarted = async (_now: Date, limit: number) =>
+    recordsOf(
       [...statuses.values()].filter((task) => !isStarted(task)),
       limit,
     );
-  };
   const keyValue = new InProcessKeyValue();
   const queue = new InProcessWorkQueue();
-  const sweep = new SweepTasks({ started, unstarted } as unknown as TaskQueries, keyValue, queue, new TaskRunners());
+  const timing = new VirtualTiming();
+  const sweep = new SweepTasks({ started, unstarted } as unknown as TaskQueries, keyValue, queue, new TaskRunners(), timing);
   const nudged: string[] = [];
   const stopping = new AbortController();
   const consuming = queue.consume(TASK_QUEUE, { concurrency: 1, signal: stopping.signal }, async (taskId) => {
@@ -44,21 +43,41 @@ function world(tasks: readonly WorkStatus[]) {
     stopping.abort();
     return consuming;
   };
-  return { sweep, keyValue, bounds, nudged, close };
+  const add = (task: WorkStatus) => statuses.set(task.taskId, task);
+  return { sweep, timing, keyValue, nudged, add, close };
 }
 const queued = (count: number) =>
   Array.from({ length: count }, (_, index): WorkStatus => ({ taskId: `t${index}`, status: 'queued' }));
 
-it('after a start all queued tasks are nudged, afterwards only those that have waited 30 seconds', async () => {
-  const { sweep, bounds, nudged, close } = world(queued(1_200));
-  for (let second = 0; second < 5; second++) {
+it('after a start all queued tasks are nudged', async () => {
+  const { sweep, nudged, close } = world(queued(1_200));
+  for (let second = 0; second < 3; second++) {
     await sweep.tick(at(second));
     await new Promise((resolve) => setImmediate(resolve));
   }
   await close();
   expect(new Set(nudged).size).toBe(1_200);
-  const ages = bounds.map((bound, second) => (at(second).getTime() - bound.getTime()) / 1000);
-  expect(ages).toEqual([0, 0, 0, 30, 30]);
+});
+
+it.each([
+  ['runs with that of the store', (second: number) => at(second)],
+  ['is months behind that of the store', (second: number) => new Date(at(second).getTime() - 250 * 86_400_000)],
+])('a queued task whose nudge was lost is nudged 30 seconds after the sweep has seen it, when its clock %s', async (_, clock) => {
+  const { sweep, timing, nudged, add, close } = world([]);
+  await sweep.tick(clock(0));
+  add({ taskId: 'forgotten', status: 'queued' });
+  const nudges: number[] = [];
+  for (let second = 1; second <= 70; second++) {
+    await timing.pause(1_000);
+    await sweep.tick(clock(second));
+    await new Promise((resolve) => setImmediate(resolve));
+    if (nudged.splice(0).length > 0) {
+      nudges.push(second);
+      add({ taskId: 'forgotten', status: 'queued' });
+    }
+  }
+  await close();
+  expect(nudges).toEqual([31, 61]);
 });
 
 it('a started task is nudged when no worker holds its lease', async () => {

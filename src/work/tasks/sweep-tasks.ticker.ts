@@ -3,6 +3,7 @@ import { TaskQueries, type TaskRecord } from '../../../projections/tasks/tasks.q
 import { isHeld } from '../../kernel/lease.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { Timing } from '../../kernel/timing.js';
 import { WorkQueue } from '../../kernel/work-queue.js';
 import { taskLease } from './task.policy.js';
 import { TaskRunners } from './task-runner.port.js';
@@ -16,7 +17,7 @@ const TASKS_PER_TICK_MAX = 500;
 /** Page size of the read of started tasks. A tick reads all of them. */
 const TASKS_PER_PAGE = 500;
 
-/** A queued task was nudged when it was queued. It is nudged again only after this time, and at most this often. */
+/** A queued task was nudged when it was queued. It is nudged again when this sweep has seen it for this time, and so on. */
 const NUDGE_AGAIN_MS = 30_000;
 /** The same for tasks whose nudge was consumed: due retries, and tasks of lost workers. */
 const NUDGE_LOST_MS = 2_000;
@@ -30,19 +31,33 @@ export class SweepTasks implements Ticker {
   readonly name = 'sweep-tasks';
   readonly everyMs = EVERY_MS;
   private isCatchingUp = true;
+  /**
+   * When this sweep first saw each queued task, or nudged it. This is elapsed time, because the clock of the store that dates a
+   * task may differ from this one.
+   */
+  private seenAt: ReadonlyMap<string, number> = new Map();
 
   constructor(
     private readonly tasks: TaskQueries,
     private readonly keyValue: KeyValue,
     private readonly workQueue: WorkQueue,
     private readonly runners: TaskRunners,
+    private readonly timing: Timing,
   ) {}
 
   async tick(now: Date): Promise<void> {
     await this.nudgeLost(now);
-    const queuedBefore = new Date(now.getTime() - (this.isCatchingUp ? 0 : NUDGE_AGAIN_MS));
-    const unstarted = await this.tasks.unstarted(now, queuedBefore, TASKS_PER_TICK_MAX);
-    for (const record of unstarted) await this.nudge(record, now);
+    const unstarted = await this.tasks.unstarted(now, TASKS_PER_TICK_MAX);
+    const elapsedMs = this.timing.elapsedMs();
+    const seenAt = new Map<string, number>();
+    for (const record of unstarted) {
+      const key = `${record.taskId}-${record.attempt}`;
+      const since = this.seenAt.get(key) ?? elapsedMs;
+      const isNudged = record.status === 'waiting' || this.isCatchingUp || elapsedMs - since >= NUDGE_AGAIN_MS;
+      if (isNudged) await this.nudge(record, now);
+      seenAt.set(key, isNudged ? elapsedMs : since);
+    }
+    this.seenAt = seenAt;
     this.isCatchingUp &&= unstarted.length === TASKS_PER_TICK_MAX;
   }
 

@@ -37,9 +37,9 @@ export class TasksTwin extends TaskQueries {
     return rest.slice(0, limit).map((row) => ({ ...row }));
   }
 
-  override async unstarted(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
+  override async unstarted(now: Date, limit: number): Promise<readonly TaskRecord[]> {
     const due = this.inTurns(({ status, dueAt }) => status === 'waiting' && dueAt !== null && dueAt <= now);
-    const queued = this.inTurns(({ status, changedAt }) => status === 'queued' && changedAt <= queuedBefore);
+    const queued = this.inTurns(({ status }) => status === 'queued');
     return [...due, ...queued].slice(0, limit).map((row) => ({ ...row }));
   }
 

@@ -240,7 +240,7 @@ export function rolesOver(ports: Ports) {
     [
       new SweepTurns(unsealedTurns, keyValue, runner, options, timing),
       new ExpirePauses(unsealedTurns, commands, runner, ids),
-      new SweepTasks(tasks, keyValue, queue, runners),
+      new SweepTasks(tasks, keyValue, queue, runners, timing),
       ...unclaimedTurns(ports, streams, commands, closer, feed),
       ...background.flatMap((room) => room.tickers),
     ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
