@@ -1,5 +1,6 @@
 import { type ArgumentMetadata, type Type, ValidationPipe } from '@nestjs/common';
 import { getMetadataStorage, validate, type ValidationError } from 'class-validator';
+import { isNameable } from '../../kernel/nameable.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { dtoOf } from './dto.js';
 
@@ -41,7 +42,7 @@ function refuseUnnameable(value: Readonly<Record<string, unknown>>): void {
   }
 }
 
-const isUnnameable = (text: unknown): boolean => typeof text === 'string' && (text.includes('\0') || !text.isWellFormed());
+const isUnnameable = (text: unknown): boolean => typeof text === 'string' && !isNameable(text);
 
 /** class-validator counts a surrogate pair with a variation selector as one character. */
 const UNITS_PER_CHARACTER_MAX = 3;

@@ -1,3 +1,4 @@
+import { isNameable } from '../../kernel/nameable.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { ApprovalMode } from './device/device.events.js';
 
@@ -12,7 +13,7 @@ export const fieldsOf = (body: unknown): Fields =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : {};
 
 const isText = (value: unknown, charactersMax: number): value is string =>
-  typeof value === 'string' && value.length <= charactersMax && value.isWellFormed() && !value.includes('\0');
+  typeof value === 'string' && value.length <= charactersMax && isNameable(value);
 
 /** @throws Rejection device-invalid-name */
 export function nameIn(value: unknown): string {

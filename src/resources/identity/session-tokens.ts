@@ -1,3 +1,4 @@
+import { isNameable } from '../../kernel/nameable.js';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Role } from './caller.js';
@@ -70,8 +71,7 @@ export class SessionTokens {
     }
     if (token.length > TOKEN_CHARACTERS_MAX) throw invalidToken();
     const { sub, exp, roles, jti, oidc_sub: providerSubject } = await this.claimsOf(token);
-    if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX) throw invalidToken();
-    if (!sub.isWellFormed() || sub.includes('\0')) throw invalidToken();
+    if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX || !isNameable(sub)) throw invalidToken();
     const provided = providerSubject === undefined ? undefined : providedIn(jti);
     const session: Session = { subject: sub, roles: rolesIn(roles), ...(provided && { provided }) };
     this.remembered.set(token, { session, expiresAt: exp === undefined ? undefined : exp * 1000 });

@@ -7,7 +7,7 @@ import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { CredentialVault } from '../../platform/credentials/credential-vault.port.js';
 import { AddressRefused, OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
-import { type AcceptedUpload, NAME_CHARACTERS_MAX, UploadKeyTtl } from './upload-intake.js';
+import { type AcceptedUpload, UploadKeyTtl } from './upload-intake.js';
 import { AddRemoteSource } from './source/sync.commands.js';
 import { PAGE_URL_CHARACTERS_MAX, RemoteOptions } from './remote/remote-limits.js';
 import { s3EndpointOf } from './remote/s3-request.policy.js';
@@ -33,7 +33,6 @@ export class RemoteIntake {
     const request = remoteRequestIn(fields, {
       urlsMax: this.options.limits.pagesMax,
       urlCharactersMax: PAGE_URL_CHARACTERS_MAX,
-      nameCharactersMax: NAME_CHARACTERS_MAX,
       githubWebHost: this.options.githubWebHost,
     });
     await this.checkAddresses(addressesOf(request.origin));

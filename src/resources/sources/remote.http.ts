@@ -90,12 +90,13 @@ export class RemoteController {
 function fieldsOf(field: (name: string) => unknown): RemoteFields {
   const text = (name: string): string | undefined => {
     const value = field(name);
-    return typeof value === 'string' ? storableText(value) : undefined;
+    return typeof value === 'string' ? value : undefined;
   };
   // A form holds JSON as text. A JSON body may also hold it as an object.
   const json = (name: string): string | undefined => {
     const value = field(name);
-    return typeof value === 'object' && value !== null ? storableText(JSON.stringify(value)) : text(name);
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : text(name);
   };
-  return { source: text('source'), name: text('name'), data: json('data'), config: json('config') };
+  const storable = (value: string | undefined) => value && storableText(value);
+  return { source: text('source'), name: text('name'), data: storable(json('data')), config: storable(json('config')) };
 }

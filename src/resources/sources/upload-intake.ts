@@ -5,13 +5,13 @@ import type { SignedInUser } from '../identity/caller.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { IdempotencyKeys, type KeyUse } from '../../kernel/event-sourcing/idempotency.js';
 import { newId } from '../../kernel/ids.js';
+import { sourceNameIn } from './source/source-name.policy.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { isArchiveName } from '../documents/archive-name.policy.js';
 import { Archives } from '../documents/archive.port.js';
 import { Documents } from '../documents/document.port.js';
 import { parseSourceConfig, type SourceConfig } from './source/source-config.policy.js';
 import type { SourceFile } from './source/source.events.js';
-import { storableText } from '../documents/storable-text.policy.js';
 import { UploadSource } from './source/source.commands.js';
 import type { ReceivedUpload, StagedFile } from '../../platform/blobs/upload-staging.port.js';
 
@@ -30,8 +30,6 @@ export type AcceptedUpload = Readonly<{
 
 type Ids = Readonly<{ sourceId: string; taskId: string }>;
 
-export const NAME_CHARACTERS_MAX = 255;
-
 /** Creates a source from a completely received form. Validates everything before it stores anything. */
 @Injectable()
 export class UploadIntake {
@@ -46,10 +44,8 @@ export class UploadIntake {
 
   /** @throws Rejection invalid-request, document-…, idempotency-key-invalid, idempotency-key-reused */
   async accept({ fields, files }: ReceivedUpload, user: SignedInUser, key: string | undefined): Promise<AcceptedUpload> {
-    const name = storableText(fields.get('name') ?? '').trim();
+    const name = sourceNameIn(fields.get('name'));
     if (name === '' || files.length === 0) throw new Rejection('invalid-request', 'Missing required fields or files');
-    if (name.length > NAME_CHARACTERS_MAX)
-      throw new Rejection('invalid-request', `name has more than ${NAME_CHARACTERS_MAX} characters`);
     const config = parseSourceConfig(fields.get('config'));
     for (const file of files) await this.check(file);
     const { used, value } = await this.useKey(key, user, name, config, files);

@@ -1,3 +1,4 @@
+import { isNameable } from '../../../kernel/nameable.js';
 import type { UserLabel } from '../accounts/user-accounts.port.js';
 
 /** The claims of the ID token, and those of the userinfo endpoint if the ID token lacks a claim that is needed. */
@@ -15,7 +16,7 @@ export function userIdIn(claims: Claims, claim: string): string | undefined {
   const value = claims[claim];
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text === '' || text.length > ID_CHARACTERS_MAX) return undefined;
-  return text.isWellFormed() && !text.includes('\0') ? text : undefined;
+  return isNameable(text) ? text : undefined;
 }
 
 /** The groups of the user. Undefined if the claim is missing. */
@@ -42,6 +43,4 @@ export const labelIn = ({ email, name, picture }: Claims): UserLabel => ({
 });
 
 const textIn = (value: unknown, charactersMax: number): string | null =>
-  typeof value === 'string' && value !== '' && value.length <= charactersMax && value.isWellFormed() && !value.includes('\0')
-    ? value
-    : null;
+  typeof value === 'string' && value !== '' && value.length <= charactersMax && isNameable(value) ? value : null;

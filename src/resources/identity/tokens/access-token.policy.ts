@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { FAMILIES, type Family, isScope, type Scope } from '../../../kernel/access.js';
 import { isId } from '../../../kernel/ids.js';
+import { isNameable } from '../../../kernel/nameable.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { ACCESS_TOKEN_PREFIX } from '../access-token-directory.port.js';
 import type { IssuedSecret, TokenResources } from './access-tokens.events.js';
@@ -46,7 +47,7 @@ const invalid = (text: string) => new Rejection('invalid-request', text);
 export function nameIn(given: unknown): string {
   const name = typeof given === 'string' ? given.trim() : '';
   if (name === '') throw invalid('name is required');
-  if (!name.isWellFormed() || name.includes('\0')) throw invalid('name is not text');
+  if (!isNameable(name)) throw invalid('name is not text');
   if (isLongerThan(name, NAME_CHARACTERS_MAX)) throw invalid(`name must be at most ${NAME_CHARACTERS_MAX} characters`);
   return name;
 }

@@ -1,3 +1,4 @@
+import { isNameable } from '../../../kernel/nameable.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { PDF, PICTURE_MIME_TYPES } from '../../documents/readable-files.policy.js';
 import type { ModelDescription } from '../model/language-model.port.js';
@@ -71,7 +72,7 @@ const name = (field: string, text: string): string => notBlank(field, within(fie
 
 function within(field: string, text: string, max: number): string {
   if (text.length > max) throw refused(`${field} must be shorter than or equal to ${max} characters`);
-  if (text.includes('\0') || !text.isWellFormed()) throw refused(`${field} must not hold NUL or half of a surrogate pair`);
+  if (!isNameable(text)) throw refused(`${field} must not hold NUL or half of a surrogate pair`);
   return text;
 }
 

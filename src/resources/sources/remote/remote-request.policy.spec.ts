@@ -3,7 +3,7 @@ import { JSON_ENTRIES_MAX } from '../../../kernel/bounded-json.js';
 import { DEFAULT_SOURCE_CONFIG } from '../source/source-config.policy.js';
 import { remoteRequestIn, syncFrequencyIn } from './remote-request.policy.js';
 
-const limits = { urlsMax: 3, urlCharactersMax: 50, nameCharactersMax: 10, githubWebHost: 'github.com' };
+const limits = { urlsMax: 3, urlCharactersMax: 50, githubWebHost: 'github.com' };
 const asked = (data: unknown, fields: Record<string, string> = {}) =>
   remoteRequestIn(
     {
@@ -61,7 +61,8 @@ describe('the request for a source of pages', () => {
 
   it('is refused without a field, with a too long name, of an unknown kind, or for a crawl of two pages', () => {
     expect(() => asked('', { name: ' ' })).toThrow('Missing required fields: name, data');
-    expect(() => asked({ url: 'a.example' }, { name: 'x'.repeat(11) })).toThrow('name has more than 10 characters');
+    expect(() => asked({ url: 'a.example' }, { name: 'x'.repeat(256) })).toThrow('name has more than 255 characters');
+    expect(() => asked({ url: 'a.example' }, { name: 'Si\0te' })).toThrow('name must not hold NUL or half of a surrogate pair');
     for (const source of ['reddit', 'google_drive']) {
       expect(() => asked({ url: 'a.example' }, { source })).toThrow(`This service has no sources of the kind ${source}`);
     }

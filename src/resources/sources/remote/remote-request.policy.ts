@@ -1,4 +1,5 @@
 import { parseBoundedJson } from '../../../kernel/bounded-json.js';
+import { sourceNameIn } from '../source/source-name.policy.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { parseSourceConfig, type SourceConfig } from '../source/source-config.policy.js';
 import {
@@ -30,7 +31,6 @@ export type RemoteFields = Readonly<Record<'source' | 'name' | 'data' | 'config'
 export type RemoteRequestLimits = Readonly<{
   urlsMax: number;
   urlCharactersMax: number;
-  nameCharactersMax: number;
   githubWebHost: string;
 }>;
 
@@ -40,8 +40,7 @@ const ACCESS_TOKEN = /^[\x21-\x7e]{1,500}$/;
 export function remoteRequestIn(fields: RemoteFields, limits: RemoteRequestLimits): RemoteRequest {
   const missing = (['source', 'name', 'data'] as const).filter((field) => !fields[field]?.trim());
   if (missing.length > 0) throw invalid(`Missing required fields: ${missing.join(', ')}`);
-  const name = fields.name!.trim();
-  if (name.length > limits.nameCharactersMax) throw invalid(`name has more than ${limits.nameCharactersMax} characters`);
+  const name = sourceNameIn(fields.name);
   const kind = kindIn(fields.source!.trim());
   const data = dataIn(fields.data!);
   const { origin, secrets } = askedFor(kind, data, limits);
