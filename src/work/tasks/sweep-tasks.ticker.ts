@@ -3,6 +3,7 @@ import { TaskQueries, type TaskRecord } from '../../../projections/tasks/tasks.q
 import { isHeld } from '../../kernel/lease.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { Sightings } from '../../kernel/sightings.js';
 import { Timing } from '../../kernel/timing.js';
 import { WorkQueue } from '../../kernel/work-queue.js';
 import { taskLease } from './task.policy.js';
@@ -31,33 +32,29 @@ export class SweepTasks implements Ticker {
   readonly name = 'sweep-tasks';
   readonly everyMs = EVERY_MS;
   private isCatchingUp = true;
-  /**
-   * When this sweep first saw each queued task, or nudged it. This is elapsed time, because the clock of the store that dates a
-   * task may differ from this one.
-   */
-  private seenAt: ReadonlyMap<string, number> = new Map();
+  /** The unstarted tasks, each since the first look or the last nudge. */
+  private readonly sightings: Sightings;
 
   constructor(
     private readonly tasks: TaskQueries,
     private readonly keyValue: KeyValue,
     private readonly workQueue: WorkQueue,
     private readonly runners: TaskRunners,
-    private readonly timing: Timing,
-  ) {}
+    timing: Timing,
+  ) {
+    this.sightings = new Sightings(timing);
+  }
 
   async tick(now: Date): Promise<void> {
     await this.nudgeLost(now);
     const unstarted = await this.tasks.unstarted(now, TASKS_PER_TICK_MAX);
-    const elapsedMs = this.timing.elapsedMs();
-    const seenAt = new Map<string, number>();
+    this.sightings.look(unstarted.map(attemptOf));
     for (const record of unstarted) {
-      const key = `${record.taskId}-${record.attempt}`;
-      const since = this.seenAt.get(key) ?? elapsedMs;
-      const isNudged = record.status === 'waiting' || this.isCatchingUp || elapsedMs - since >= NUDGE_AGAIN_MS;
-      if (isNudged) await this.nudge(record, now);
-      seenAt.set(key, isNudged ? elapsedMs : since);
+      const isLate = record.status === 'waiting' || this.sightings.ageMs(attemptOf(record)) >= NUDGE_AGAIN_MS;
+      if (!isLate && !this.isCatchingUp) continue;
+      await this.nudge(record, now);
+      this.sightings.restart(attemptOf(record));
     }
-    this.seenAt = seenAt;
     this.isCatchingUp &&= unstarted.length === TASKS_PER_TICK_MAX;
   }
 
@@ -72,9 +69,10 @@ export class SweepTasks implements Ticker {
 
   /** Nudges a task. The queue deduplicates ids for a while, so the id contains the time. */
   private nudge(record: TaskRecord, now: Date): Promise<void> {
-    const { taskId, status, attempt } = record;
-    const step = status === 'queued' ? NUDGE_AGAIN_MS : NUDGE_LOST_MS;
+    const step = record.status === 'queued' ? NUDGE_AGAIN_MS : NUDGE_LOST_MS;
     const { queue, payload } = this.runners.nudgeAbout(record);
-    return this.workQueue.enqueue(queue, `${taskId}-${attempt}-${Math.floor(now.getTime() / step)}`, payload);
+    return this.workQueue.enqueue(queue, `${attemptOf(record)}-${Math.floor(now.getTime() / step)}`, payload);
   }
 }
+
+const attemptOf = ({ taskId, attempt }: TaskRecord): string => `${taskId}-${attempt}`;
