@@ -10,11 +10,11 @@ export type KnownPause = Readonly<{ turnId: string; until: Date }>;
 
 /** The turns whose journal is not sealed yet and the producers that took them. */
 export class UnsealedTurnQueries extends Queries {
-  /** The turns that have been ready since before a time without being taken by a runner, the oldest first. */
-  async untaken(askedBefore: Date, limit: number): Promise<readonly UnsealedTurn[]> {
+  /** The turns that are ready and not taken by a runner, the oldest first. */
+  async untaken(limit: number): Promise<readonly UnsealedTurn[]> {
     return this.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
-      where producer is null and expires_at is null and since < ${askedBefore} order by since, turn_id limit ${limit}`;
+      where producer is null and expires_at is null order by since, turn_id limit ${limit}`;
   }
 
   /** The producers that have taken turns whose journal is not sealed yet. */

@@ -50,9 +50,8 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
   afterAll(() => state.close());
 
   it('finds unclaimed turns, even of a deleted conversation, because their streams need an end', async () => {
-    expect(idsOf(await queries.untaken(at(9), 10))).toEqual(['waiting', 'waiting too']);
-    expect(idsOf(await queries.untaken(at(2), 10))).toEqual(['waiting']);
-    expect(idsOf(await queries.untaken(at(9), 1))).toEqual(['waiting']);
+    expect(idsOf(await queries.untaken(10))).toEqual(['waiting', 'waiting too']);
+    expect(idsOf(await queries.untaken(1))).toEqual(['waiting']);
   });
 
   it('finds the producers of turns that are not complete', async () => {
@@ -72,7 +71,7 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
     const about = (id: string) => ({ conversationId: id, turnId: `p-${id}` });
     const wait = (second: number, id: string, until: Date) =>
       given(second, id, asked(id, `p-${id}`), taken(id, `p-${id}`, 'p8'), paused(id, `p-${id}`, until));
-    const untaken = async () => (await queries.untaken(at(60), 10)).filter(ofPaused).map(({ turnId }) => turnId);
+    const untaken = async () => (await queries.untaken(10)).filter(ofPaused).map(({ turnId }) => turnId);
     const expired = async (now: Date, limit = 10) => idsOf(await queries.expired(now, limit));
 
     it('is found when it expires, first expiry first, and with its producer until its stream is known to be complete', async () => {
@@ -102,7 +101,6 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
     it('is unclaimed once it was resumed, and paused anew when it pauses again', async () => {
       await given(13, 'c11', ...turnResumed(about('c11'), 'k1', 'k2'));
       expect(await untaken()).toEqual(['p-c11']);
-      expect(idsOf(await queries.untaken(at(13), 10))).not.toContain('p-c11');
       await given(14, 'c11', taken('c11', 'p-c11', 'p9'));
       expect([await untaken(), await expired(at(60)), await queries.producers()]).toEqual([
         [],

@@ -27,8 +27,8 @@ export class UnsealedTurnsTwin extends UnsealedTurnQueries {
     if (event) this.note(event, stored.at);
   }
 
-  override async untaken(askedBefore: Date, limit: number): Promise<readonly UnsealedTurn[]> {
-    const rows = this.sorted().filter((row) => !row.producer && !row.expiresAt && row.since < askedBefore);
+  override async untaken(limit: number): Promise<readonly UnsealedTurn[]> {
+    const rows = this.sorted().filter((row) => !row.producer && !row.expiresAt);
     return rows.slice(0, limit).map(ids);
   }
 

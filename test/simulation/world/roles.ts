@@ -287,7 +287,14 @@ function unclaimedTurns(ports: Ports, streams: NotedStreams, commands: HandledCo
   const unclaimed = new UnclaimedTurns(commands, closer, streams, feed, timing, ids);
   const sweep = { recoverOrphans: () => Promise.resolve() } as unknown as SweepTurns;
   const ticker = (leases: KeyValue, settings: Partial<AnsweringOptions['settings']>): Ticker =>
-    new EndUnclaimedTurns(unsealedTurns, leases, unclaimed, sweep, new AnsweringOptions({ ...options.settings, ...settings }));
+    new EndUnclaimedTurns(
+      unsealedTurns,
+      leases,
+      unclaimed,
+      sweep,
+      new AnsweringOptions({ ...options.settings, ...settings }),
+      timing,
+    );
   const noWorkerTurnMs = rooms.unseenWorkersMs;
   if (noWorkerTurnMs === undefined) return [ticker(keyValue, {})];
   const hurried = ticker({ keys: () => Promise.resolve([]) } as unknown as KeyValue, { staleProducerMs: 1, noWorkerTurnMs });

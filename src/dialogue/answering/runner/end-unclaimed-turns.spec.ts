@@ -16,6 +16,7 @@ import {
 } from '../../../../test/support/turns.js';
 import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import type { Timing } from '../../../kernel/timing.js';
 import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemIds } from '../../../platform/system-ids.js';
@@ -36,7 +37,6 @@ Logger.overrideLogger(false);
 
 const STALE_MS = 10_000;
 const NO_WORKER_MS = 60_000;
-const ASKED_AT = Date.UTC(2026, 0, 1);
 const options = new AnsweringOptions({
   ...answeringOptions.settings,
   worker: false,
@@ -52,7 +52,7 @@ beforeEach(async () => {
   await askedTurn(store, 'c1', 't1');
 });
 
-/** A process that accepts questions and runs no turns. The test sets its time. */
+/** A process that accepts questions and runs no turns. `at` ticks when it has run for a time. */
 function front(over: EventStore = store) {
   const streams = new Streams(over, systemTiming);
   const commands = turnCommands(streams);
@@ -67,17 +67,23 @@ function front(over: EventStore = store) {
   );
   const unclaimed = new UnclaimedTurns(commands, closer, streams, feed, systemTiming, systemIds);
   const turns = {
-    untaken: async (askedBefore: Date) => {
+    untaken: async () => {
       const { state } = await streams.fold(conversationStream('c1'), conversation);
-      const isWaiting = state.turns.get('t1')?.status === 'asked' && ASKED_AT < askedBefore.getTime();
+      const isWaiting = state.turns.get('t1')?.status === 'asked';
       return isWaiting ? [{ conversationId: 'c1', turnId: 't1' }] : [];
     },
     producers: async () => [],
     takenBy: async () => [],
   } as unknown as UnsealedTurnQueries;
   const sweep = new SweepTurns(turns, keyValue, { producer: 'front', running: [] } as never, options, systemTiming);
-  const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options);
-  return { ticker, at: (afterMs: number) => ticker.tick(new Date(ASKED_AT + afterMs)), unclaimed };
+  let elapsedMs = 0;
+  const timing = { elapsedMs: () => elapsedMs } as Timing;
+  const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options, timing);
+  const at = (ms: number) => {
+    elapsedMs = ms;
+    return ticker.tick();
+  };
+  return { at, unclaimed };
 }
 
 const worker = (...texts: string[]) => workerOver(store, new InProcessSignals(), scripted(deltas(...texts))).runner;
@@ -97,30 +103,29 @@ async function upTo(at: (afterMs: number) => Promise<void>, ms: number): Promise
 describe('a question while no worker is alive', () => {
   it('gets one notice with an id and finally fails', async () => {
     const { at } = front();
-    await upTo(at, STALE_MS);
+    await upTo(at, STALE_MS - 1);
     expect(await types()).toEqual([]);
-    await at(STALE_MS + 1);
+    await at(STALE_MS);
     expect(await framesOf(store, 't1')).toEqual(NOTICED);
-    for (let now = STALE_MS + 1_000; now <= NO_WORKER_MS; now += 1_000) await at(now);
+    for (let now = STALE_MS; now < NO_WORKER_MS; now += 1_000) await at(now);
     expect(await framesOf(store, 't1')).toEqual(NOTICED);
-    await at(NO_WORKER_MS + 1);
+    await at(NO_WORKER_MS);
     expect(await framesOf(store, 't1')).toEqual([...NOTICED, ...FAILED]);
     expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
   });
 
-  it('is answered after the notice by a worker that starts a millisecond before the limit', async () => {
+  it('is answered after the notice by a worker that starts just before the limit', async () => {
     const { at } = front();
-    await upTo(at, NO_WORKER_MS);
+    await upTo(at, NO_WORKER_MS - 1);
     await worker('Because.').run('c1', 't1');
-    await at(NO_WORKER_MS + 1);
+    await at(NO_WORKER_MS);
     expect(await types()).toEqual(['message_id', 'notice', 'answer', 'source', 'tool_calls', 'id', 'end']);
     expect(await outcomes()).toEqual(['TurnAnswered', 'TurnSealed']);
   });
 
-  it('is not answered by a worker that starts a millisecond after the limit', async () => {
+  it('is not answered by a worker that starts after the limit', async () => {
     const { at } = front();
     await upTo(at, NO_WORKER_MS);
-    await at(NO_WORKER_MS + 1);
     await worker('Because.').run('c1', 't1');
     expect(await framesOf(store, 't1')).toEqual([...NOTICED, ...FAILED]);
     expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
@@ -166,15 +171,18 @@ describe('a question while no worker is alive', () => {
 
 it('while a worker is alive no notice is written, and after its end the waiting time starts again', async () => {
   const { at } = front();
+  const goneAt = NO_WORKER_MS * 2;
   await at(0);
   await keyValue.put(`${WORKER_LEASES}w1`, '');
-  await at(NO_WORKER_MS * 2);
-  expect(await types()).toEqual([]);
+  await at(goneAt - 1);
   await keyValue.delete(`${WORKER_LEASES}w1`);
-  await at(NO_WORKER_MS * 2 + 1);
+  await at(goneAt);
+  await at(goneAt + STALE_MS - 1);
   expect(await types()).toEqual([]);
-  await at(NO_WORKER_MS * 2 + 2);
+  await at(goneAt + STALE_MS);
   expect(await types()).toEqual(['message_id', 'notice']);
-  await at(NO_WORKER_MS * 2 + 1 + STALE_MS);
+  await at(goneAt + NO_WORKER_MS - 1);
+  expect(await types()).toEqual(['message_id', 'notice']);
+  await at(goneAt + NO_WORKER_MS);
   expect((await types()).at(-1)).toBe('end');
 });

@@ -3,18 +3,20 @@ import { UnsealedTurnQueries, type UnsealedTurn } from '../../../../projections/
 import { eachOf } from '../../../kernel/each-of.js';
 import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
+import { Sightings } from '../../../kernel/sightings.js';
+import { Timing } from '../../../kernel/timing.js';
 import { WORKER_LEASES } from '../../../work/tasks/task.policy.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { RECOVERED_AT_ONCE_MAX, SweepTurns, SWEPT_TURNS_MAX } from './sweep-turns.ticker.js';
 import { UnclaimedTurns } from './unclaimed-turns.js';
 
 const UNCLAIMED_EVERY_MS = 1_000;
-/** Maximum number of turns that this process remembers as having the notice that no worker is alive. */
-const TOLD_MAX = 10_000;
+/** Maximum number of waiting turns that this process remembers while no worker is alive. The others follow when these are over. */
+const WAITING_TURNS_MAX = 10_000;
 
 /**
  * While no worker is alive, the processes that accept questions write notices for the readers, fail questions that have waited
- * too long, and end answers whose worker died.
+ * too long, and end answers whose worker died. A question's wait counts from when this process saw it without a worker.
  */
 @Injectable()
 export class EndUnclaimedTurns implements Ticker {
@@ -22,7 +24,10 @@ export class EndUnclaimedTurns implements Ticker {
   readonly everyMs = UNCLAIMED_EVERY_MS;
   readonly role = 'api';
   private readonly logger = new Logger(EndUnclaimedTurns.name);
-  private absentSince: Date | undefined;
+  /** Whether the last check found no worker. */
+  private isAbsent = false;
+  /** The turns that wait while no worker is alive. */
+  private readonly waiting: Sightings;
   private notified: ReadonlySet<string> = new Set();
 
   constructor(
@@ -31,22 +36,23 @@ export class EndUnclaimedTurns implements Ticker {
     private readonly unclaimed: UnclaimedTurns,
     private readonly sweep: SweepTurns,
     private readonly options: AnsweringOptions,
-  ) {}
+    timing: Timing,
+  ) {
+    this.waiting = new Sightings(timing);
+  }
 
-  async tick(now: Date): Promise<void> {
-    if (await this.mayBeWorkedOn()) {
-      this.absentSince = undefined;
-      this.notified = new Set();
-      return;
-    }
+  async tick(): Promise<void> {
+    const wasAbsent = this.isAbsent;
+    this.isAbsent = !(await this.mayBeWorkedOn());
+    const untaken = this.isAbsent ? await this.turns.untaken(WAITING_TURNS_MAX) : [];
+    this.waiting.look(untaken.map(({ turnId }) => turnId));
     // Acts only after two checks without a lease, because a worker may be just about to take its lease.
-    if (!this.absentSince) return void (this.absentSince = now);
+    if (!this.isAbsent || !wasAbsent) return void (this.notified = new Set());
     if (!this.options.settings.worker) await this.sweep.recoverOrphans();
+    const waitingFor = (ms: number) => untaken.filter(({ turnId }) => this.waiting.ageMs(turnId) >= ms);
     const { staleProducerMs, noWorkerTurnMs } = this.options.settings;
-    if (now.getTime() - this.absentSince.getTime() >= Math.min(staleProducerMs, noWorkerTurnMs)) {
-      await this.each(await this.waitingSince(now, noWorkerTurnMs, SWEPT_TURNS_MAX), 'end');
-    }
-    const waiting = await this.waitingSince(now, staleProducerMs, TOLD_MAX);
+    await this.each(waitingFor(noWorkerTurnMs).slice(0, SWEPT_TURNS_MAX), 'end');
+    const waiting = waitingFor(staleProducerMs);
     const unnotified = waiting.filter(({ turnId }) => !this.notified.has(turnId)).slice(0, SWEPT_TURNS_MAX);
     const failed = new Set(await this.each(unnotified, 'report'));
     const notified = [
@@ -64,10 +70,6 @@ export class EndUnclaimedTurns implements Ticker {
       if (error instanceof KeyValueUnavailable) return true;
       throw error;
     }
-  }
-
-  private waitingSince(now: Date, waitMs: number, limit: number): Promise<readonly UnsealedTurn[]> {
-    return this.turns.untaken(new Date(now.getTime() - waitMs), limit);
   }
 
   /** Returns the turns that failed. The next tick tries them again. */

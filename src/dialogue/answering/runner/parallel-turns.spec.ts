@@ -12,7 +12,7 @@ import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
-import { SweepTurns, SWEEP_EVERY_MS } from './sweep-turns.ticker.js';
+import { SweepTurns } from './sweep-turns.ticker.js';
 import type { TurnRunner } from './turn-runner.js';
 
 const stream = conversationStream('c1');
@@ -60,8 +60,7 @@ function sweeperOf(runner: TurnRunner, turnIds: readonly string[]): () => Promis
       ),
   } as unknown as UnsealedTurnQueries;
   const sweeper = new SweepTurns(queries, new InProcessKeyValue(), runner, answeringOptions, new VirtualTiming());
-  let now = 0;
-  return () => sweeper.tick(new Date((now += SWEEP_EVERY_MS)));
+  return () => sweeper.tick();
 }
 
 describe('turns of one conversation', () => {

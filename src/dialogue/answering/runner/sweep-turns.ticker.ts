@@ -10,6 +10,7 @@ import { eachOf } from '../../../kernel/each-of.js';
 import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
 import { isHeld } from '../../../kernel/lease.js';
+import { Sightings } from '../../../kernel/sightings.js';
 import { Timing } from '../../../kernel/timing.js';
 import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
@@ -25,8 +26,8 @@ export const RECOVERED_AT_ONCE_MAX = 64;
  */
 const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
-/** A turn that no runner has claimed this long after its question is started by the sweep, because its queue item may be lost. */
-const UNCLAIMED_AFTER_MS = 1_000;
+/** A turn that a sweep has seen unclaimed for this time, so for two ticks, is started by it: its queue item may be lost. */
+const UNCLAIMED_AFTER_MS = SWEEP_EVERY_MS / 2;
 
 export const producerKey = (producer: string): string => `producer.${producer}`;
 
@@ -41,6 +42,7 @@ export class SweepTurns implements Ticker {
   readonly name = 'sweep-turns';
   readonly everyMs = SWEEP_EVERY_MS;
   private readonly logger = new Logger(SweepTurns.name);
+  private readonly unclaimed: Sightings;
   private missed: ReadonlySet<string> = new Set();
   /** Pauses whose frames are known to be complete in the journal, by turn. The sweep ignores them until they end. */
   // `max` would allocate memory for all entries at once.
@@ -59,19 +61,22 @@ export class SweepTurns implements Ticker {
     private readonly runner: TurnRunner,
     private readonly options: AnsweringOptions,
     private readonly timing: Timing,
-  ) {}
+  ) {
+    this.unclaimed = new Sightings(timing);
+  }
 
-  async tick(now: Date): Promise<void> {
-    await this.runUnclaimed(now);
+  async tick(): Promise<void> {
+    await this.runUnclaimed();
     await this.recoverOrphans();
   }
 
   /** Starts at most as many turns as this process has room for. The others probably wait in the queue for the same room. */
-  private async runUnclaimed(now: Date): Promise<void> {
+  private async runUnclaimed(): Promise<void> {
     const room = Math.min(SWEPT_TURNS_MAX, this.options.settings.turnsConcurrentMax - this.runner.running.length);
     if (room <= 0) return;
-    const unclaimed = await this.turns.untaken(new Date(now.getTime() - UNCLAIMED_AFTER_MS), room);
-    for (const turn of unclaimed) void this.attempt(turn, 'run');
+    const unclaimed = await this.turns.untaken(room);
+    this.unclaimed.look(unclaimed.map(({ turnId }) => turnId));
+    for (const turn of unclaimed) if (this.unclaimed.ageMs(turn.turnId) >= UNCLAIMED_AFTER_MS) void this.attempt(turn, 'run');
   }
 
   /** Recovers the turns of producers that are gone. A process with a worker also runs the turns that recovery requeues. */
