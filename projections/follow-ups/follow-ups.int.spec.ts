@@ -4,7 +4,7 @@ import { projecting } from '../../test/support/projecting.js';
 import { expiredFollowUpsStream } from '../../src/background/follow-ups/expired-follow-ups.events.js';
 import { type FollowUpsEvent, followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
 import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
-import { dueFollowUpsContract } from '../../test/contracts/read-models/follow-ups.contract.js';
+import { waitingFollowUpsContract } from '../../test/contracts/read-models/follow-ups.contract.js';
 import { ReadModels } from '../read-models.js';
 import { TEXT_HEAD_CHARACTERS, followUps } from './follow-ups.projection.js';
 import { FollowUpQueries } from './follow-ups.queries.js';
@@ -47,8 +47,8 @@ describe('the outcome of a follow-up', () => {
   });
 });
 
-describe('due follow-ups', () =>
-  dueFollowUpsContract(() => inPostgres(followUps, (readModels) => new FollowUpQueries(readModels))));
+describe('waiting follow-ups', () =>
+  waitingFollowUpsContract(() => inPostgres(followUps, (readModels) => new FollowUpQueries(readModels))));
 
 describe('follow-ups', () => {
   it('have the first characters of their text', async () => {
@@ -82,7 +82,7 @@ describe('follow-ups', () => {
     expect(await stateOf('w4')).toEqual(['suppressed', null, 'too-many-in-a-row', at(8)]);
     expect(await stateOf('w5')).toEqual(['superseded', null, null, at(8)]);
     expect(await stateOf('w6')).toEqual(['failed', null, 'No.\uFFFD', at(8)]);
-    expect(await queries.due(at(9), 10)).not.toContain('c4');
+    expect(await queries.waiting(10)).not.toContain('c4');
   });
 });
 

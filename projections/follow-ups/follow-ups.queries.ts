@@ -7,13 +7,11 @@ export type FollowUpState = 'pending' | 'claimed' | 'delivered' | 'merged' | 'su
 export type OldFollowUpsOfConversation = Readonly<{ id: string; since: Date }>;
 
 export class FollowUpQueries extends Queries {
-  /**
-   * Conversations without an open turn and with an open follow-up that was requested before a time, the longest waiting first.
-   */
-  async due(requestedBefore: Date, limit: number): Promise<readonly string[]> {
+  /** Conversations without an open turn and with an open follow-up, the longest waiting first. */
+  async waiting(limit: number): Promise<readonly string[]> {
     const rows = await this.sql<{ conversation_id: string }[]>`
       select conversation_id from follow_ups.follow_up
-      where state in ('pending', 'claimed') and requested_at <= ${requestedBefore} and not exists (
+      where state in ('pending', 'claimed') and not exists (
         select from follow_ups.turn_under_way under_way where under_way.conversation_id = follow_up.conversation_id
       )
       group by conversation_id order by min(requested_at), conversation_id limit ${limit}`;

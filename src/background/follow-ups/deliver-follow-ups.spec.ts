@@ -27,10 +27,10 @@ import { GatherFollowUpsHandler, RequestFollowUpHandler, CompleteFollowUpsHandle
 import { FOLLOW_UPS_PER_TURN_MAX } from './follow-ups.decider.js';
 import { followUpsCodec } from './follow-ups.codec.js';
 import { type FollowUpsEvent, followUpsStream } from './follow-ups.events.js';
+import type { Timing } from '../../kernel/timing.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { turnCommands } from '../../../test/support/turn-commands.js';
 
-const NOW = new Date('2026-01-01T00:00:10Z');
 const stream = conversationStream('c1');
 
 let log: CountedReads;
@@ -40,7 +40,8 @@ let refusal: Error | undefined;
 let meanwhile: (() => Promise<void>) | undefined;
 let admitted: string[];
 let resolved: unknown[];
-let lookedBefore: Date | undefined;
+/** The conversations whose follow-ups wait. */
+let waiting: readonly string[];
 
 function automaticTurns(store: EventStore, streams: Streams): AutomaticTurnIntake {
   const resolver = {
@@ -75,17 +76,28 @@ function automaticTurns(store: EventStore, streams: Streams): AutomaticTurnIntak
   );
 }
 
-/** The ticker of one process. */
-function delivering(store: EventStore = log): DeliverFollowUps {
+/** The ticker of one process, with its elapsed time. */
+function ticking(store: EventStore = log) {
   const streams = new Streams(store, systemTiming);
-  const queries = {
-    due: async (before: Date) => {
-      lookedBefore = before;
-      return ['c1'];
-    },
-  } as unknown as FollowUpQueries;
+  const queries = { waiting: async () => waiting } as unknown as FollowUpQueries;
   const commands = commandsOver(new GatherFollowUpsHandler(streams), new CompleteFollowUpsHandler(streams));
-  return new DeliverFollowUps(queries, streams, commands, automaticTurns(store, streams));
+  let elapsedMs = 0;
+  const timing = { elapsedMs: () => elapsedMs } as Timing;
+  const ticker = new DeliverFollowUps(queries, streams, commands, automaticTurns(store, streams), timing);
+  return { tick: () => ticker.tick(), pass: (ms: number) => (elapsedMs += ms) };
+}
+
+/** The ticker of one process that has seen all follow-ups for long enough when it ticks. */
+function delivering(store: EventStore = log) {
+  const { tick, pass } = ticking(store);
+  const seen = tick();
+  return {
+    tick: async () => {
+      await seen;
+      pass(FOLLOW_UP_BATCH_MS);
+      await tick();
+    },
+  };
 }
 
 function requestedFollowUps(): RequestedFollowUps {
@@ -123,7 +135,7 @@ const settled = async () =>
 
 beforeEach(async () => {
   log = new CountedReads();
-  [refusal, meanwhile, admitted, resolved, lookedBefore] = [undefined, undefined, [], [], undefined];
+  [refusal, meanwhile, admitted, resolved, waiting] = [undefined, undefined, [], [], ['c1']];
   await askedTurn(log, 'c1', 't1');
 });
 
@@ -138,14 +150,37 @@ describe('a follow-up of a conversation', () => {
 
   it('is reported once, in one automatic turn with the other waiting ones', async () => {
     for (const key of ['a', 'b', 'a']) await followUp(key);
-    await delivering().tick(NOW);
-    expect(lookedBefore).toEqual(new Date(NOW.getTime() - FOLLOW_UP_BATCH_MS));
+    await delivering().tick();
     const [turn, ...others] = await automatic();
     expect([turn!.question, turn!.index, others]).toEqual(['1. a is done.\n\n2. b is done.', 1, []]);
     expect(turn!.origin).toEqual({ kind: 'follow-up', source: 'job', refId: 'ref of a', dedupeKey: 'a' });
     expect(await settled()).toEqual(['FollowUpDelivered', 'FollowUpMerged']);
     expect(admitted).toEqual([turn!.turnId]);
-    await delivering().tick(NOW);
+    await delivering().tick();
+    expect(await automatic()).toHaveLength(1);
+  });
+
+  it('is reported when the process has seen it for FOLLOW_UP_BATCH_MS', async () => {
+    await followUp('a');
+    const { tick, pass } = ticking();
+    await tick();
+    pass(FOLLOW_UP_BATCH_MS - 1);
+    await tick();
+    expect(await automatic()).toEqual([]);
+    pass(1);
+    await tick();
+    expect(await automatic()).toHaveLength(1);
+  });
+
+  it('waits anew if its conversation was not free meanwhile', async () => {
+    await followUp('a');
+    const { tick, pass } = ticking();
+    for (waiting of [['c1'], [], ['c1']]) {
+      await tick();
+      pass(FOLLOW_UP_BATCH_MS);
+    }
+    expect(await automatic()).toEqual([]);
+    await tick();
     expect(await automatic()).toHaveLength(1);
   });
 
@@ -153,8 +188,8 @@ describe('a follow-up of a conversation', () => {
     for (const key of ['a', 'b']) await followUp(key);
     const [requested] = await eventsOf(log, followUpsStream('c1'));
     meanwhile = () => Promise.reject(new Error('The process is dead.'));
-    await expect(delivering().tick(NOW)).rejects.toThrow('The process is dead.');
-    await delivering().tick(NOW);
+    await expect(delivering().tick()).rejects.toThrow('The process is dead.');
+    await delivering().tick();
     const events = [...(await eventsOf(log, followUpsStream('c1'))).slice(2), (await eventsOf(log, stream)).at(-1)!];
     expect(events.map(({ type }) => type)).toEqual(['FollowUpsGathered', 'FollowUpDelivered', 'FollowUpMerged', 'TurnAsked']);
     const { correlationId } = cause;
@@ -163,7 +198,7 @@ describe('a follow-up of a conversation', () => {
 
   it('is asked with the settings of the last question, resolved again', async () => {
     await followUp('a');
-    await delivering().tick(NOW);
+    await delivering().tick();
     expect(resolved).toEqual([
       {
         question: 'a is done.',
@@ -181,18 +216,18 @@ describe('a follow-up of a conversation', () => {
 
   it('beyond the maximum of one turn is reported after that turn was answered', async () => {
     for (let n = 0; n <= FOLLOW_UPS_PER_TURN_MAX; n++) await followUp(`w${n}`);
-    await delivering().tick(NOW);
-    await delivering().tick(NOW);
+    await delivering().tick();
+    await delivering().tick();
     const [first, ...others] = await automatic();
     expect([first!.question.split('\n\n').length, others]).toEqual([FOLLOW_UPS_PER_TURN_MAX, []]);
     await answer(first!.turnId, 'Fine.');
-    await delivering().tick(NOW);
+    await delivering().tick();
     expect((await automatic())[1]!.question).toBe(`w${FOLLOW_UPS_PER_TURN_MAX} is done.`);
   });
 
   it('has a truncated text', async () => {
     await followUp('a', { text: '😀'.repeat(FOLLOW_UP_TEXT_CHARACTERS_MAX) });
-    await delivering().tick(NOW);
+    await delivering().tick();
     const { question } = (await automatic())[0]!;
     expect([question.length <= FOLLOW_UP_TEXT_CHARACTERS_MAX, question.endsWith('😀…')]).toEqual([true, true]);
   });
@@ -200,10 +235,10 @@ describe('a follow-up of a conversation', () => {
   it('waits while another turn is not answered', async () => {
     await askedTurn(log, 'c1', 't2');
     await followUp('a');
-    await delivering().tick(NOW);
+    await delivering().tick();
     expect([await automatic(), await settled(), admitted]).toEqual([[], [], []]);
     await answer('t2', 'So.');
-    await delivering().tick(NOW);
+    await delivering().tick();
     expect([(await automatic()).length, await settled()]).toEqual([1, ['FollowUpDelivered']]);
   });
 
@@ -227,24 +262,24 @@ describe('a follow-up of a conversation', () => {
     await askedTurn(log, 'c1', 't2');
     await followUp('a');
     const ticker = delivering();
-    await ticker.tick(NOW);
+    await ticker.tick();
     log.events = 0;
-    await ticker.tick(NOW);
+    await ticker.tick();
     expect(log.events).toBeLessThan(earlier.length / 2);
     await followUp('b');
-    await ticker.tick(NOW);
+    await ticker.tick();
     await answer('t2', 'So.');
-    await ticker.tick(NOW);
+    await ticker.tick();
     expect([(await automatic()).length, (await settled()).slice(100)]).toEqual([1, ['FollowUpDelivered']]);
     await answer((await automatic())[0]!.turnId, 'So.');
-    await ticker.tick(NOW);
+    await ticker.tick();
     expect((await automatic()).map(({ question }) => question)).toEqual(['a is done.', 'b is done.']);
   });
 
   it('is suppressed after FOLLOW_UPS_IN_A_ROW_MAX automatic turns in a row', async () => {
     for (let n = 0; n <= FOLLOW_UPS_IN_A_ROW_MAX; n++) {
       await followUp(`w${n}`);
-      await delivering().tick(NOW);
+      await delivering().tick();
       await answer((await automatic()).at(-1)!.turnId, 'Fine.');
     }
     expect(await settled()).toEqual([
@@ -254,23 +289,23 @@ describe('a follow-up of a conversation', () => {
     await askedTurn(log, 'c1', 't2');
     await answer('t2', 'So.');
     await followUp('more');
-    await delivering().tick(NOW);
+    await delivering().tick();
     expect((await settled()).at(-1)).toBe('FollowUpDelivered');
   });
 
   it('is superseded if the conversation is deleted or belongs to another owner', async () => {
     await followUp('a', { ownerId: 'mallory' });
-    await delivering().tick(NOW);
+    await delivering().tick();
     await followUp('b');
     await new Streams(log, systemTiming).transact(stream, conversation, remove, cause);
-    await delivering().tick(NOW);
+    await delivering().tick();
     expect([await settled(), await automatic()]).toEqual([['FollowUpSuperseded', 'FollowUpSuperseded'], []]);
   });
 
   it('fails if the owner’s quota is used up', async () => {
     await followUp('a');
     refusal = new Rejection('quota-exceeded', 'The usage quota is used up.');
-    await delivering().tick(NOW);
+    await delivering().tick();
     const last = (await eventsOf(log, followUpsStream('c1'))).at(-1)!;
     expect([last.type, JSON.parse(last.data)]).toEqual([
       'FollowUpFailed',
@@ -282,20 +317,20 @@ describe('a follow-up of a conversation', () => {
     await followUp('a');
     meanwhile = async () => {
       // The other process asks the turn and has not recorded the delivery yet.
-      await expect(delivering(new MortalStore(log, 1)).tick(NOW)).rejects.toThrow('The process is dead.');
+      await expect(delivering(new MortalStore(log, 1)).tick()).rejects.toThrow('The process is dead.');
       refusal = new Rejection('usage-limit', 'The limit is reached.');
     };
-    await delivering().tick(NOW);
+    await delivering().tick();
     expect([(await automatic()).length, await settled()]).toEqual([1, ['FollowUpDelivered']]);
   });
 
   it('is tried again after an error', async () => {
     await followUp('a');
     refusal = new Error('The database is away.');
-    await expect(delivering().tick(NOW)).rejects.toThrow('The database is away.');
+    await expect(delivering().tick()).rejects.toThrow('The database is away.');
     expect([await settled(), admitted]).toEqual([[], []]);
     refusal = undefined;
-    await delivering().tick(NOW);
+    await delivering().tick();
     expect(await settled()).toEqual(['FollowUpDelivered']);
   });
 
@@ -305,16 +340,16 @@ describe('a follow-up of a conversation', () => {
       // A process that loses a race tries again at the next tick.
       const racing = () =>
         delivering()
-          .tick(NOW)
+          .tick()
           .catch(() => undefined);
       await Promise.all([racing(), followUp(`c${round}`), racing(), racing()]);
       for (const { turnId } of await automatic()) await answer(turnId, 'Fine.');
       await askedTurn(log, 'c1', `q${round}`);
       await answer(`q${round}`, 'So.');
     }
-    await delivering().tick(NOW);
+    await delivering().tick();
     for (const { turnId } of await automatic()) await answer(turnId, 'Fine.');
-    await delivering().tick(NOW);
+    await delivering().tick();
     const told = (await automatic()).flatMap(({ question }) => question.match(/[abc]\d(?= is done)/g) ?? []);
     expect(told.sort()).toEqual(['a0', 'a1', 'a2', 'a3', 'b0', 'b1', 'b2', 'b3', 'c0', 'c1', 'c2', 'c3']);
     expect((await settled()).filter((type) => type === 'FollowUpDelivered' || type === 'FollowUpMerged')).toHaveLength(
@@ -331,12 +366,12 @@ describe('a follow-up of a conversation', () => {
       for (const key of ['a', 'b']) await followUp(key);
       const mortal = new MortalStore(log, appends);
       await delivering(mortal)
-        .tick(NOW)
+        .tick()
         .catch(() => undefined);
       if (mortal.isDead) deaths++;
       await followUp('c');
       for (let tick = 0; tick < 3; tick++) {
-        await delivering().tick(NOW);
+        await delivering().tick();
         for (const { turnId } of await automatic()) await answer(turnId, 'Fine.');
       }
       const told = (await automatic()).flatMap(({ question }) => question.match(/[abc](?= is done)/g) ?? []);

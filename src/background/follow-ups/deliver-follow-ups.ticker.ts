@@ -9,6 +9,8 @@ import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { deterministicId } from '../../kernel/ids.js';
+import { Sightings } from '../../kernel/sightings.js';
+import { Timing } from '../../kernel/timing.js';
 import { questionOf } from './follow-up-text.policy.js';
 import { followUpsCodec } from './follow-ups.codec.js';
 import { GatherFollowUps, CompleteFollowUps } from './follow-ups.commands.js';
@@ -16,8 +18,10 @@ import { followUps, type FollowUpsOfConversation, toGather } from './follow-ups.
 import { type FollowUpId, type FollowUpsEvent, followUpsStream } from './follow-ups.events.js';
 
 const DELIVER_EVERY_MS = 500;
-/** A follow-up waits this long for others, so that one turn reports all of them. */
+/** Follow-ups of a conversation that is free wait this long for others, so that one turn reports all of them. */
 export const FOLLOW_UP_BATCH_MS = 2_000;
+/** Maximum number of conversations that wait for that at once. The others follow when these are continued. */
+const WAITING_CONVERSATIONS_MAX = 1_000;
 /** Maximum number of conversations that one tick continues. The others follow in the next tick. */
 const CONVERSATIONS_PER_TICK_MAX = 100;
 const CONVERSATIONS_AT_ONCE_MAX = 8;
@@ -36,16 +40,22 @@ export class DeliverFollowUps implements Ticker {
   readonly everyMs = DELIVER_EVERY_MS;
   /** The follow-ups of the conversations that were busy in the last tick, so that the next one reads only later events. */
   private busy: ReadonlyMap<string, Folded<FollowUpsOfConversation>> = new Map();
+  private readonly waiting: Sightings;
 
   constructor(
     private readonly queries: FollowUpQueries,
     private readonly streams: Streams,
     private readonly commands: Commands,
     private readonly turns: AutomaticTurns,
-  ) {}
+    timing: Timing,
+  ) {
+    this.waiting = new Sightings(timing);
+  }
 
-  async tick(now: Date): Promise<void> {
-    const due = await this.queries.due(new Date(now.getTime() - FOLLOW_UP_BATCH_MS), CONVERSATIONS_PER_TICK_MAX);
+  async tick(): Promise<void> {
+    const waiting = await this.queries.waiting(WAITING_CONVERSATIONS_MAX);
+    this.waiting.look(waiting);
+    const due = waiting.filter((id) => this.waiting.ageMs(id) >= FOLLOW_UP_BATCH_MS).slice(0, CONVERSATIONS_PER_TICK_MAX);
     const busy = new Map<string, Folded<FollowUpsOfConversation>>();
     const deliver = async (conversationId: string) => {
       const waiting = await this.deliver(conversationId, this.busy.get(conversationId));

@@ -17,10 +17,10 @@ const stopped = (conversationId: string, turnId: string): ConversationEvent => (
   data: { ...about(conversationId, turnId), answer: '', thought: '', sources: [], toolCalls: [], structured: false },
 });
 
-type Queries = Pick<FollowUpQueries, 'due'>;
+type Queries = Pick<FollowUpQueries, 'waiting'>;
 
-/** The contract of the query for conversations whose follow-ups are due. */
-export function dueFollowUpsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
+/** The contract of the query for conversations whose follow-ups wait. */
+export function waitingFollowUpsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
   let state: ReadModelUnderTest<Queries>;
   let queries: Queries;
   const given = (second: number, id: string, ...events: FollowUpsEvent[]) =>
@@ -36,26 +36,25 @@ export function dueFollowUpsContract(setUp: () => Promise<ReadModelUnderTest<Que
   });
   afterAll(() => state.close());
 
-  it('finds each conversation whose follow-up has waited long enough, longest wait first', async () => {
-    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c2', 'c3']);
-    expect(await queries.due(at(2), 10)).toEqual(['c1', 'c2']);
-    expect(await queries.due(at(9), 1)).toEqual(['c1']);
+  it('finds each conversation whose follow-up waits, longest wait first', async () => {
+    expect(await queries.waiting(10)).toEqual(['c1', 'c2', 'c3']);
+    expect(await queries.waiting(1)).toEqual(['c1']);
   });
   it('leaves out a conversation while a turn is running or waits for a decision', async () => {
     await happened('c2', asked('c2', 't1'));
-    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c3']);
+    expect(await queries.waiting(10)).toEqual(['c1', 'c3']);
     await happened('c2', turnPaused(about('c2', 't1'), [waitingCall('k1')]));
-    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c3']);
+    expect(await queries.waiting(10)).toEqual(['c1', 'c3']);
     await happened('c2', stopped('c2', 't1'));
-    expect(await queries.due(at(9), 10)).toEqual(['c1', 'c2', 'c3']);
+    expect(await queries.waiting(10)).toEqual(['c1', 'c2', 'c3']);
   });
   it('finds a deleted conversation, whose follow-ups have to be dropped', async () => {
     await happened('c3', asked('c3', 't2'), { type: 'ConversationDeleted', data: { conversationId: 'c3' } });
-    expect(await queries.due(at(9), 10)).toContain('c3');
+    expect(await queries.waiting(10)).toContain('c3');
   });
   it('finds a conversation whose follow-ups were gathered until they are delivered or merged', async () => {
     await given(5, 'c1', gathered('c1', 't3', 'w1', 'w2'));
-    expect(await queries.due(at(9), 10)).toContain('c1');
+    expect(await queries.waiting(10)).toContain('c1');
     const told = { conversationId: 'c1', turnId: 't3' };
     await given(
       6,
@@ -63,6 +62,6 @@ export function dueFollowUpsContract(setUp: () => Promise<ReadModelUnderTest<Que
       { type: 'FollowUpDelivered', data: { ...told, followUpId: 'w1' } },
       { type: 'FollowUpMerged', data: { ...told, followUpId: 'w2' } },
     );
-    expect(await queries.due(at(9), 10)).not.toContain('c1');
+    expect(await queries.waiting(10)).not.toContain('c1');
   });
 }

@@ -28,14 +28,14 @@ export class FollowUpsTwin extends FollowUpQueries {
     super(undefined as never);
   }
 
-  override async due(requestedBefore: Date, limit: number): Promise<readonly string[]> {
+  override async waiting(limit: number): Promise<readonly string[]> {
     const busy = new Set(this.tables.all('turn_under_way').map((turn) => turn['conversation_id']));
     const oldest = new Map<string, Date>();
     for (const { conversation_id: id, state, requested_at: at } of this.tables.all('follow_up')) {
-      const isWaiting = ['pending', 'claimed'].includes(state as string) && (at as Date) <= requestedBefore && !busy.has(id);
+      const isWaiting = ['pending', 'claimed'].includes(state as string) && !busy.has(id);
       if (isWaiting && !((oldest.get(id as string) ?? at)! < at!)) oldest.set(id as string, at as Date);
     }
-    const due = [...oldest].sort(([one, since], [other, until]) => compared([since, one], [until, other]));
-    return due.slice(0, limit).map(([id]) => id);
+    const waiting = [...oldest].sort(([one, since], [other, until]) => compared([since, one], [until, other]));
+    return waiting.slice(0, limit).map(([id]) => id);
   }
 }

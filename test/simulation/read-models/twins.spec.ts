@@ -11,7 +11,7 @@ import { asTwin } from '../../contracts/read-models/read-model.subject.js';
 import { dueSchedulesContract } from '../../contracts/read-models/schedules.contract.js';
 import { tasksContract } from '../../contracts/read-models/tasks.contract.js';
 import { unsealedTurnsContract } from '../../contracts/read-models/unsealed-turns.contract.js';
-import { dueFollowUpsContract } from '../../contracts/read-models/follow-ups.contract.js';
+import { waitingFollowUpsContract } from '../../contracts/read-models/follow-ups.contract.js';
 import { JobsTwin } from './jobs.twin.js';
 import { MonitorsTwin } from './monitors.twin.js';
 import { SchedulesTwin } from './schedules.twin.js';
@@ -24,4 +24,4 @@ describe('the twin of unsealed turns', () => unsealedTurnsContract(async () => a
 describe('the twin of schedules', () => dueSchedulesContract(async () => asTwin(schedules, new SchedulesTwin())));
 describe('the twin of jobs', () => jobsContract(async () => asTwin(jobs, new JobsTwin())));
 describe('the twin of monitors', () => dueMonitorsContract(async () => asTwin(monitors, new MonitorsTwin())));
-describe('the twin of follow-ups', () => dueFollowUpsContract(async () => asTwin(followUps, new FollowUpsTwin())));
+describe('the twin of follow-ups', () => waitingFollowUpsContract(async () => asTwin(followUps, new FollowUpsTwin())));

@@ -159,7 +159,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
       new ReportLostJobs(jobs, keyValue, commands, store),
       new RequestJobFollowUps(jobs, unsealedTurns, blobs, requested, commands, store),
       new CheckMonitors(monitors, check, ids),
-      new DeliverFollowUps(followUps, streams, commands, automatic),
+      new DeliverFollowUps(followUps, streams, commands, automatic, timing),
     ],
     reactions: [new RequestMonitorFollowUps(store, requested)],
   };
