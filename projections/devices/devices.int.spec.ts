@@ -95,8 +95,9 @@ describe('devices', () => {
     expect(await queries.waitingFor('d1', BEFORE, 9)).toEqual(['i1']);
     expect(await queries.waitingFor('d1', AFTER, 9)).toEqual([]);
     expect((await queries.openOf('d1')).toSorted()).toEqual(['i1', 'i2']);
-    expect((await queries.overdue(AFTER, 9)).toSorted()).toEqual(['i1', 'i2', 'i3']);
-    expect(await queries.overdue(BEFORE, 9)).toEqual([]);
+    const allowedMs = Date.parse(DEADLINE) - Date.parse(AT);
+    expect(await queries.open(9)).toEqual(['i1', 'i2', 'i3'].map((invocationId) => ({ invocationId, allowedMs })));
+    expect(await queries.open(1)).toHaveLength(1);
   });
 
   it('show how each command ended', async () => {

@@ -28,6 +28,9 @@ export type InvocationRecord = Readonly<{
   error: string | null;
 }>;
 
+/** `allowedMs`: the time from its request to its deadline. */
+export type OpenInvocation = Readonly<{ invocationId: string; allowedMs: number }>;
+
 export class DeviceQueries extends Queries {
   /** The ids of the devices that a user has paired, including revoked ones, oldest first. */
   async ownedBy(ownerId: string): Promise<readonly string[]> {
@@ -41,19 +44,19 @@ export class DeviceQueries extends Queries {
     return rows.length > 0;
   }
 
-  /** The ids of the invocations that wait for a device, oldest first. */
-  async waitingFor(deviceId: string, now: Date, max: number): Promise<readonly string[]> {
+  /** The ids of the invocations that wait for a device and whose deadline is after a time, oldest first. */
+  async waitingFor(deviceId: string, after: Date, max: number): Promise<readonly string[]> {
     const rows = await this.sql`
-      select invocation_id from devices.invocation where device_id = ${deviceId} and is_waiting and deadline > ${now}
+      select invocation_id from devices.invocation where device_id = ${deviceId} and is_waiting and deadline > ${after}
       order by issued_at, invocation_id limit ${max}`;
     return rows.map((row) => row['invocation_id'] as string);
   }
 
-  /** The ids of open invocations past their deadline, the earliest deadline first. */
-  async overdue(now: Date, max: number): Promise<readonly string[]> {
-    const rows = await this.sql`
-      select invocation_id from devices.invocation where is_open and deadline <= ${now} order by deadline limit ${max}`;
-    return rows.map((row) => row['invocation_id'] as string);
+  /** The open invocations, the earliest deadline first. */
+  async open(max: number): Promise<readonly OpenInvocation[]> {
+    return this.sql<OpenInvocation[]>`
+      select invocation_id as "invocationId", (extract(epoch from deadline - issued_at) * 1000)::float8 as "allowedMs"
+      from devices.invocation where is_open order by deadline, invocation_id limit ${max}`;
   }
 
   /** The ids of a device's open invocations. */

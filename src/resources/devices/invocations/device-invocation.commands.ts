@@ -161,7 +161,7 @@ export class GiveUpInvocation extends Command<Outcome<Invocation, InvocationEven
 }
 
 @CommandHandler(GiveUpInvocation)
-class GiveUpInvocationHandler implements Handler<GiveUpInvocation> {
+export class GiveUpInvocationHandler implements Handler<GiveUpInvocation> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,

@@ -85,7 +85,15 @@ function requestedOf({ requested, status }: Invocation, deviceId: string): Invoc
   return requested;
 }
 
-const isPast = ({ requested }: Invocation, now: Date): boolean => now.getTime() >= Date.parse(requested!.deadline);
+/**
+ * How far apart, in milliseconds, the clock that set a deadline and another one may be. The process that waits ends a command in
+ * time, and else a ticker does. The deadline itself only keeps devices from commands that no process was there to end.
+ */
+export const CLOCKS_APART_MS_MAX = 20 * 60_000;
+
+/** Whether the deadline of a command has passed by any clock. */
+const isPast = ({ requested }: Invocation, now: Date): boolean =>
+  now.getTime() >= Date.parse(requested!.deadline) + CLOCKS_APART_MS_MAX;
 
 /** A repeated call keeps the existing invocation. */
 export const requestInvocation =
@@ -93,7 +101,7 @@ export const requestInvocation =
   (state) =>
     state.status === 'none' ? [{ type: 'InvocationRequested', data: request }] : [];
 
-/** Hands a command out once and before its deadline. Otherwise it does nothing. */
+/** Hands a command out once, unless its deadline has passed by any clock. Otherwise it does nothing. */
 export const handOut =
   (deviceId: string, sessionId: string, now: Date): Decide =>
   (state) => {
@@ -102,7 +110,7 @@ export const handOut =
     return [{ type: 'InvocationHandedOut', data: { invocationId, sessionId, handedOutAt: now.toISOString() } }];
   };
 
-/** Only the first acknowledgement before the deadline counts. The device runs nothing without it. */
+/** Only the first acknowledgement before the command ends counts. The device runs nothing without it. */
 export const acknowledge =
   (deviceId: string, decision: AckDecision, reason: string | null, now: Date): Decide =>
   (state) => {
@@ -135,14 +143,13 @@ export const receiveOutput =
   };
 
 /**
- * Ends an invocation at its deadline, when its turn is stopped, or when its device is revoked. Stopping does not end a command
- * that a device has, because the device may already run it.
+ * Ends an invocation when its time is over by the elapsed time of a process, when its turn is stopped, or when its device is
+ * revoked. Stopping does not end a command that a device has, because the device may already run it.
  */
 export const giveUp =
   (reason: GaveUp, now: Date): Decide =>
   (state) => {
     if (state.status === 'none' || state.status === 'ended') return [];
-    if (reason === 'deadline' && !isPast(state, now)) return [];
     const { invocationId } = state.requested!;
     const at = now.toISOString();
     if (state.status === 'requested') return [{ type: 'InvocationExpired', data: { invocationId, reason, expiredAt: at } }];

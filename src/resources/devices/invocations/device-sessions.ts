@@ -14,6 +14,7 @@ import type { DeviceCaller } from '../../identity/caller.js';
 import type { DeviceId } from '../device/device.events.js';
 import { DevicesOptions } from '../device/devices-options.js';
 import { HandOutInvocation, INVOCATION_REQUESTED } from './device-invocation.commands.js';
+import { CLOCKS_APART_MS_MAX } from './device-invocation.decider.js';
 import { type InvocationId, type InvocationRequested, isInvocationId } from './device-invocation.events.js';
 
 /** How long a device has to open the session of a ticket. */
@@ -43,7 +44,7 @@ export class DeviceSessions {
 
   /** A ticket for a session if a command waits; undefined otherwise. */
   async ticketFor(deviceId: DeviceId): Promise<string | undefined> {
-    if ((await this.devices.waitingFor(deviceId, this.clock.now(), 1)).length === 0) return undefined;
+    if ((await this.waitingFor(deviceId, 1)).length === 0) return undefined;
     const ticket = randomBytes(16).toString('hex');
     await this.keyValue.put(keyOf(ticket), deviceId, { ttlMs: TICKET_SECONDS * 1000 });
     return ticket;
@@ -80,13 +81,17 @@ export class DeviceSessions {
     }
   }
 
+  private waitingFor(deviceId: DeviceId, max: number): Promise<readonly InvocationId[]> {
+    return this.devices.waitingFor(deviceId, new Date(this.clock.now().getTime() - CLOCKS_APART_MS_MAX), max);
+  }
+
   private async handOutAll(device: DeviceCaller, sessionId: string, sse: SseStream, wake: Wake): Promise<void> {
     const { sessionIdleMs, keepaliveMs } = this.options.settings;
     let eventId = 0;
     let [activeAt, spokeAt] = [this.timing.elapsedMs(), this.timing.elapsedMs()];
     await sse.comment('connected');
     while (!sse.signal.aborted) {
-      const waiting = await this.devices.waitingFor(device.deviceId, this.clock.now(), HANDED_OUT_AT_ONCE_MAX);
+      const waiting = await this.waitingFor(device.deviceId, HANDED_OUT_AT_ONCE_MAX);
       for (const invocationId of new Set([...wake.named(), ...waiting])) {
         // After the next command the invocation counts as handed out, whether or not the device receives it.
         if (sse.signal.aborted) return;

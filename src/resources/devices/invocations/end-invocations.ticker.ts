@@ -4,27 +4,39 @@ import { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { Ids } from '../../../kernel/ids.js';
+import { Sightings } from '../../../kernel/sightings.js';
+import { Timing } from '../../../kernel/timing.js';
 import { GiveUpInvocation } from './device-invocation.commands.js';
 
 const EVERY_MS = 1_000;
-const AT_ONCE_MAX = 100;
+/** Maximum number of open invocations that this process watches. The others follow when these are over. */
+const WATCHED_MAX = 1_000;
 
-/** Ends the invocations whose deadline has passed and whose turn's process has ended. A turn that still waits does so itself. */
+/**
+ * Ends the invocations whose time is over and whose turn's process has ended. A turn that still waits does so itself, earlier,
+ * because the time counts from when this process has seen the invocation.
+ */
 @Injectable()
 export class EndInvocations implements Ticker {
   readonly name = 'end-invocations';
   readonly everyMs = EVERY_MS;
+  private readonly open: Sightings;
 
   constructor(
     private readonly devices: DeviceQueries,
     private readonly commands: Commands,
     private readonly ids: Ids,
-  ) {}
+    timing: Timing,
+  ) {
+    this.open = new Sightings(timing);
+  }
 
-  async tick(now: Date): Promise<void> {
-    const overdue = await this.devices.overdue(now, AT_ONCE_MAX);
-    await eachOf(overdue, (id) =>
-      this.commands.execute(new GiveUpInvocation(id, 'deadline', causeOfTick(this, this.ids.next()))),
+  async tick(): Promise<void> {
+    const open = await this.devices.open(WATCHED_MAX);
+    this.open.look(open.map(({ invocationId }) => invocationId));
+    const overdue = open.filter(({ invocationId, allowedMs }) => this.open.ageMs(invocationId) >= allowedMs);
+    await eachOf(overdue, ({ invocationId }) =>
+      this.commands.execute(new GiveUpInvocation(invocationId, 'deadline', causeOfTick(this, this.ids.next()))),
     );
   }
 }

@@ -128,9 +128,10 @@ export class RemoteDeviceTool extends ToolKind {
     const device = await this.patiently(context, () => this.deviceFor(tool));
     if (!device) throw new ToolFailed('The device is not paired any more.');
     const request = requestOf(device, commandIn(args), context, this.clock.now());
+    const overAtMs = this.timing.elapsedMs() + request.timeoutMs + TRAVEL_MS;
     const requesting = new RequestInvocation(request, context.cause);
     const known = await this.patiently(context, () => this.commands.execute(requesting));
-    const ended = await this.ended(request.invocationId, known, context);
+    const ended = await this.ended(request.invocationId, known, context, overAtMs);
     return this.resultOf(ended, device);
   }
 
@@ -145,8 +146,16 @@ export class RemoteDeviceTool extends ToolKind {
     return device?.status === 'active' && device.ownerId === ownerId ? device : undefined;
   }
 
-  /** Waits until the invocation has ended, and ends it if the device does not. */
-  private async ended(id: InvocationId, requested: Folded<Invocation>, context: CallContext): Promise<Invocation> {
+  /**
+   * Waits until the invocation has ended, and ends it if the device does not. `overAtMs` is elapsed time, which a change of the
+   * clock does not affect.
+   */
+  private async ended(
+    id: InvocationId,
+    requested: Folded<Invocation>,
+    context: CallContext,
+    overAtMs: number,
+  ): Promise<Invocation> {
     let known = requested;
     const { stopped, signal, cause } = context;
     let changed = new AbortController();
@@ -155,7 +164,7 @@ export class RemoteDeviceTool extends ToolKind {
       while (known.state.status !== 'ended') {
         const { state } = known;
         const isStopped = stopped?.aborted || signal.aborted;
-        const reason = await this.patiently(context, () => this.reasonToGiveUp(state, isStopped));
+        const reason = await this.patiently(context, () => this.reasonToGiveUp(state, isStopped, overAtMs));
         if (reason) known = await this.patiently(context, () => this.giveUp(id, reason, cause));
         // An aborted call does not cancel a command that a device has; the end of the command is still recorded.
         if (signal.aborted && known.state.status !== 'ended') throw new OutcomeUnknown('The device may still run the command.');
@@ -174,8 +183,12 @@ export class RemoteDeviceTool extends ToolKind {
     }
   }
 
-  private async reasonToGiveUp({ requested, status }: Invocation, isStopped: boolean): Promise<GaveUp | undefined> {
-    if (this.clock.now().getTime() >= Date.parse(requested!.deadline)) return 'deadline';
+  private async reasonToGiveUp(
+    { requested, status }: Invocation,
+    isStopped: boolean,
+    overAtMs: number,
+  ): Promise<GaveUp | undefined> {
+    if (this.timing.elapsedMs() >= overAtMs) return 'deadline';
     if (isStopped && status === 'requested') return 'stopped';
     const { status: device } = await this.devices.byId(requested!.deviceId);
     return device === 'active' ? undefined : 'device_revoked';
