@@ -53,3 +53,8 @@ it('every purge is listed', () => {
   const purged = ROOMS.flatMap(({ purges }) => purges ?? []).map(({ type }) => type);
   expect(purged.toSorted()).toEqual(declared.toSorted());
 });
+
+it('no interceptor is global, because it would wrap the response to every request in observables', () => {
+  const text = (file: string) => readFileSync(join(SOURCE, file), 'utf8');
+  expect(files.filter((file) => file.endsWith('.ts') && /APP_INTERCEPTOR|useGlobalInterceptors/.test(text(file)))).toEqual([]);
+});

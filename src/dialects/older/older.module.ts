@@ -1,15 +1,16 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
+import { OlderForm } from '../../dialogue/answering/intake/older-form.port.js';
 import { AgentsModule } from '../../resources/agents/agents.module.js';
 import { GuardrailsModule } from '../../resources/guardrails/guardrails.module.js';
 import { PromptsModule } from '../../resources/prompts/prompts.module.js';
 import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ApiKeysController } from './api-keys.http.js';
 import { DocsCheckController } from './docs-check.http.js';
-import { OlderAnswers } from './older-answers.http.js';
+import { OlderAnswers } from './older-answers.js';
 import { olderRejections } from './older.rejections.js';
 import { ProviderAnswers } from './provider-answers.js';
 import { ProviderKeys } from './provider-keys.js';
@@ -18,7 +19,7 @@ import { ProviderKeys } from './provider-keys.js';
 @Module({
   imports: [AgentsModule, GuardrailsModule, PromptsModule, SourcesModule],
   controllers: [ApiKeysController, DocsCheckController],
-  providers: [AgentQueries, SourceQueries, ProviderAnswers, ProviderKeys, { provide: APP_INTERCEPTOR, useClass: OlderAnswers }],
+  providers: [AgentQueries, SourceQueries, ProviderAnswers, ProviderKeys, { provide: OlderForm, useClass: OlderAnswers }],
 })
 export class OlderModule implements OnModuleInit {
   static readonly rejections = olderRejections;

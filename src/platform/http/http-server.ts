@@ -189,7 +189,7 @@ function configureHttp(app: NestFastifyApplication, options: HttpOptions): void 
   closeWithinBounds(fastify, options);
   app.useGlobalFilters(new ErrorFilter(routes, { ...COMMON_REJECTIONS, ...options.rejections }, options.isDownForSpace));
   app.useGlobalPipes(new RequestValidation());
-  app.useGlobalInterceptors(new AfterPosition(() => app.get(Freshness, { strict: false }), options.readModels));
+  app.useGlobalGuards(new AfterPosition(() => app.get(Freshness, { strict: false }), options.readModels));
 }
 
 /** Adds the request id, and refuses requests that are too large or that arrive during the shutdown. */

@@ -1,6 +1,5 @@
-import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Observable } from 'rxjs';
 import type { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../kernel/rejection.js';
 
@@ -16,17 +15,22 @@ export function answerPosition(reply: FastifyReply, position: bigint | undefined
   if (position !== undefined) void reply.header(POSITION_HEADER, String(position));
 }
 
-/** Delays a request until the read models have reached the requested position. */
-export class AfterPosition implements NestInterceptor {
+/**
+ * Delays a request until the read models have reached the requested position. It is a guard, because a global interceptor would
+ * wrap every response in observables.
+ */
+export class AfterPosition implements CanActivate {
   constructor(
     private readonly freshness: () => Freshness,
     private readonly readModels: readonly string[],
   ) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+  canActivate(context: ExecutionContext): true | Promise<true> {
     const asked = context.switchToHttp().getRequest<FastifyRequest>().headers[AFTER_POSITION_HEADER.toLowerCase()];
-    if (asked !== undefined) await this.freshness().reached(this.readModels, positionIn(asked));
-    return next.handle();
+    if (asked === undefined) return true;
+    return this.freshness()
+      .reached(this.readModels, positionIn(asked))
+      .then(() => true);
   }
 }
 

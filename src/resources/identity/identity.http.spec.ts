@@ -132,6 +132,10 @@ describe('with session tokens', () => {
     expect(await callProbe(app, '/api/caller', {})).toMatchObject({ status: 200, body: { kind: 'nobody' } });
   });
 
+  it('a request without a credential is refused before anything waits for the position that it names', async () => {
+    expect(await callProbe(app, '/api/me', undefined, { 'x-after-position': '41' })).toMatchObject({ status: 401 });
+  });
+
   it.each(['/api/me', '/api/caller', '/api/known', '/api/cause', '/api/without-looking'])(
     'an invalid token is refused on %s even with a valid key',
     async (path) => {

@@ -30,7 +30,10 @@ export class ReachableRefusals {
     const found = new Map<string, Refusal>();
     for (const node of seen) {
       const { refusals, next } = this.reachedBy(node);
-      for (const refusal of refusals) found.set(`${refusal.code} ${refusal.text}`, refusal);
+      for (const refusal of refusals) {
+        const name = `${refusal.code} ${refusal.text}`;
+        if (refusal.details || !found.has(name)) found.set(name, refusal);
+      }
       for (const each of next) seen.add(each);
     }
     return [...found.values()].sort((one, other) => (`${one.code} ${one.text}` < `${other.code} ${other.text}` ? -1 : 1));

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards, UseInterceptors } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Frame } from '../../journal/message.events.js';
@@ -18,6 +18,7 @@ import { SseStreams } from '../../../platform/http/sse.js';
 import { WaitingReplies } from '../../../platform/http/waiting-replies.js';
 import { type AcceptedQuestion, AskQuestionIntake, type WayIn } from './ask-question-intake.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
+import { InOlderForm } from './older-form.http.js';
 import { QuestionRequest } from './question.dto.js';
 import { FrameTail } from '../../journal/frame-tail.js';
 import { DocumentedBody, OptionalHeader, type Sent, type Streamed } from '../../../platform/http/documented.js';
@@ -73,6 +74,7 @@ export class AnsweringController {
   @Post('api/answer')
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)
+  @UseInterceptors(InOlderForm)
   async answer(
     @Body() request: QuestionRequest,
     @RequestIdentity() identity: Identity,
