@@ -5,13 +5,14 @@ import { agentStream } from '../../resources/agents/agent.events.js';
 import { CreateAgent } from '../../resources/agents/agent.commands.js';
 import { AgentKeyDirectory } from '../../resources/identity/agent-key-directory.port.js';
 import { agentKeyHash } from '../../resources/identity/agent-keys.policy.js';
-import { EventStore, lastEvent, LOG_START, type StoredEvent, STREAM_START } from '../../kernel/event-sourcing/event-store.js';
+import { EventStore, lastEvent, LOG_START, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { LOG_CATEGORY } from '../../kernel/event-sourcing/log-format.events.js';
 import { LOG_SEALS_CATEGORY } from '../../work/log-seals/log-seals.events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import { deterministicId, newId } from '../../kernel/ids.js';
 import { KeyValue } from '../../kernel/key-value.js';
+import { Timing } from '../../kernel/timing.js';
 import { seedingTask, SeedSource } from '../../resources/sources/seed-source.js';
 import { sourceStream } from '../../resources/sources/source/source.events.js';
 import { isTaskOver, taskStream } from '../../work/tasks/task.events.js';
@@ -27,6 +28,7 @@ const SOURCE_ID = deterministicId('demo', 'source');
 const SECTION_TOKENS_MIN = 40;
 /** The maximum time that one attempt waits until the documents are searchable. */
 const INGESTION_WAIT_MS = 60_000;
+const INGESTION_POLL_MS = 100;
 
 /**
  * Creates a published agent with this project's documentation, once and only in an empty store. Several processes may do so at
@@ -43,6 +45,7 @@ export class SeedDemo {
     private readonly freshness: Freshness,
     private readonly keys: AgentKeyDirectory,
     private readonly keyValue: KeyValue,
+    private readonly timing: Timing,
   ) {}
 
   /** Resolves to whether there is a usable demo agent, after its key is valid and its documents are searchable. */
@@ -88,21 +91,26 @@ export class SeedDemo {
 
   /** Waits until a worker has ingested the documents. @throws Error if no worker is alive or it takes too long */
   private async ingested(signal: AbortSignal): Promise<void> {
-    const stream = taskStream(seedingTask(SOURCE_ID));
-    const newest = await lastEvent(this.store, stream);
-    const over = newest && isTaskOver(newest.type) ? newest : await this.ingestionOver(stream, signal);
+    const over = (await this.ingestionEnd()) ?? (await this.awaitedIngestionEnd(signal));
     if (over.type === 'TaskFailed')
       this.logger.warn('The documents of the demo could not be ingested: it answers without sources.');
     await requireReached(this.freshness, ['chunks', 'sources', 'tasks'], over.position);
   }
 
-  private async ingestionOver(stream: string, signal: AbortSignal): Promise<StoredEvent> {
+  private async awaitedIngestionEnd(signal: AbortSignal): Promise<StoredEvent> {
     if (!(await isWorkerAlive(this.keyValue))) throw new Error('No worker is alive to ingest its documents.');
-    const giveUp = AbortSignal.any([signal, AbortSignal.timeout(INGESTION_WAIT_MS)]);
-    for await (const page of this.store.follow(stream, STREAM_START, giveUp)) {
-      const over = page.find((event) => isTaskOver(event.type));
+    const begun = this.timing.elapsedMs();
+    while (!signal.aborted && this.timing.elapsedMs() - begun < INGESTION_WAIT_MS) {
+      await this.timing.pause(INGESTION_POLL_MS, signal);
+      const over = await this.ingestionEnd();
       if (over) return over;
     }
     throw new Error(`Its documents were not ingested within ${INGESTION_WAIT_MS} ms.`);
+  }
+
+  /** The event that ended the ingestion, if any. */
+  private async ingestionEnd(): Promise<StoredEvent | undefined> {
+    const newest = await lastEvent(this.store, taskStream(seedingTask(SOURCE_ID)));
+    return newest && isTaskOver(newest.type) ? newest : undefined;
   }
 }
