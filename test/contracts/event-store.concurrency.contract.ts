@@ -32,7 +32,7 @@ export function concurrencyContract(subject: () => Subject): void {
     const filter = { categories: [category] };
     const streams = range(1, STREAMS).map(() => newStream(category));
     const after = await store().head();
-    const steady = Following.log(store(), after, filter);
+    const steady = new Following(store(), after, filter);
     const restless = followInSteps(store(), after, filter);
 
     const written = (await Promise.all(range(1, WRITERS).map((writer) => write(store(), streams, writer)))).flat();

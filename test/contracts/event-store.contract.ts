@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { appendsContract } from './event-store.appends.contract.js';
 import { concurrencyContract } from './event-store.concurrency.contract.js';
 import { followsContract } from './event-store.follows.contract.js';
-import { logFollowsContract } from './event-store.log-follows.contract.js';
 import { payloadsContract } from './event-store.payloads.contract.js';
 import { readsContract } from './event-store.reads.contract.js';
 import { retentionContract } from './event-store.retention.contract.js';
@@ -24,8 +23,7 @@ export function eventStoreContract(name: string, { open, can = {} }: { open: () 
     describe('reads', () => readsContract(subject));
     describe('payloads', () => payloadsContract(subject));
     describe('retention', () => retentionContract(subject));
-    describe('follows a stream', () => followsContract(subject, can));
-    describe('follows the log', () => logFollowsContract(subject));
+    describe('follows the log', () => followsContract(subject, can));
     describe('concurrency', () => concurrencyContract(subject));
   });
 }

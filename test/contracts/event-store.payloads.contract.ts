@@ -35,13 +35,14 @@ export function payloadsContract(subject: () => Subject): void {
     const stream = newStream(category);
     const asData = newEvent({ data: text });
     const asMetadata = newEvent({ metadata: text });
+    const after = await store().head();
     await store().append(stream, 'none', [asData]);
     await store().append(stream, 0, [asMetadata]);
     const ways = {
       read: await eventsOf(store().read(stream)),
       back: (await eventsOf(store().read(stream, { direction: 'backwards' }))).reverse(),
       log: (await readLog(store(), undefined, { categories: [category] })).events,
-      followed: (await (await Following.stream(store(), stream).count(2)).stop()).events,
+      followed: (await (await new Following(store(), after, { categories: [category] }).count(2)).stop()).events,
     };
     for (const [way, events] of Object.entries(ways)) {
       expect({ way, events: events.map(({ data, metadata }) => [data, metadata]) }).toEqual({

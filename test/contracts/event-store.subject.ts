@@ -70,28 +70,17 @@ export async function eventually(condition: () => boolean | Promise<boolean>, wh
   }
 }
 
-type Page = readonly StoredEvent[] | LogPage;
-
-export const eventsIn = (page: Page): readonly StoredEvent[] => ('events' in page ? page.events : page);
-
-/** A running follower. It takes every page until it is stopped. */
-export class Following<P extends Page> {
-  readonly pages: P[] = [];
+/** A running follower of the log. It takes every page until it is stopped. */
+export class Following {
+  readonly pages: LogPage[] = [];
   readonly events: StoredEvent[] = [];
   private readonly stopping = new AbortController();
   private readonly done: Promise<void>;
   private failure: unknown;
 
-  constructor(follow: (signal: AbortSignal) => AsyncIterable<P>) {
-    this.done = this.take(follow(this.stopping.signal)).catch((error: unknown) => void (this.failure = error));
-  }
-
-  static stream(store: EventStore, stream: string, after = -1) {
-    return new Following((signal) => store.follow(stream, after, signal));
-  }
-
-  static log(store: EventStore, after: bigint, filter: LogFilter = {}) {
-    return new Following((signal) => store.followAll(after, filter, signal));
+  constructor(store: EventStore, after: bigint, filter: LogFilter = {}) {
+    const pages = store.followAll(after, filter, this.stopping.signal);
+    this.done = this.take(pages).catch((error: unknown) => void (this.failure = error));
   }
 
   async until(condition: (following: this) => boolean, what: string): Promise<this> {
@@ -114,10 +103,10 @@ export class Following<P extends Page> {
     return this;
   }
 
-  private async take(pages: AsyncIterable<P>): Promise<void> {
+  private async take(pages: AsyncIterable<LogPage>): Promise<void> {
     for await (const page of pages) {
       this.pages.push(page);
-      this.events.push(...eventsIn(page));
+      this.events.push(...page.events);
     }
   }
 }

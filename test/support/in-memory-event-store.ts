@@ -125,21 +125,6 @@ export class InMemoryEventStore extends EventStore {
     }
   }
 
-  async *follow(name: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
-    let revision = after;
-    while (!signal.aborted) {
-      const page = this.kept(name)
-        .filter((event) => event.revision > revision)
-        .slice(0, PAGE_EVENTS_MAX);
-      if (page.length === 0) {
-        await this.nextAppend(signal);
-        continue;
-      }
-      yield page;
-      revision = page.at(-1)!.revision;
-    }
-  }
-
   async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
     let position: bigint | undefined;
     if (after > this.headPosition()) throw new LogEndsEarlier();

@@ -47,7 +47,6 @@ export class MortalStore extends EventStore {
 
   override lastRevision = (stream: string) => this.store.lastRevision(stream);
   override readAll = (reading: LogReading) => this.store.readAll(reading);
-  override follow = (stream: string, after: number, signal: AbortSignal) => this.store.follow(stream, after, signal);
   override followAll = (after: bigint, filter: LogFilter, signal: AbortSignal) => this.store.followAll(after, filter, signal);
   override head = () => this.store.head();
 

@@ -25,7 +25,7 @@ export type LogReading = Readonly<{ after: bigint; filter?: LogFilter; limit?: n
 /** A page of the log. The log was scanned up to `position`, also where the filter matched no event. */
 export type LogPage = Readonly<{ events: readonly StoredEvent[]; position: bigint; caughtUp: boolean }>;
 
-/** Bounds of a stream. `read` and `follow` skip events past a bound at once; `readAll` may return them longer. */
+/** Bounds of a stream. `read` skips events past a bound at once; `readAll` and `followAll` may return them longer. */
 export type Retention = Readonly<{
   maxAgeSeconds?: number;
   maxCount?: number;
@@ -167,13 +167,8 @@ export abstract class EventStore {
   abstract readAll(reading: LogReading): AsyncIterable<LogPage>;
 
   /**
-   * The events of a stream after a revision: the stored ones, then new ones, through reconnects, without gap or repetition. New
-   * ones may be shown even if bounds hide them from reads.
-   */
-  abstract follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]>;
-
-  /**
-   * The log after a position, in its total order: the stored events, then new ones. An event that commits late is never skipped.
+   * The log after a position, in its total order: the stored events, then new ones, through reconnects, without gap or repetition.
+   * An event that commits late is never skipped.
    * @throws LogEndsEarlier if the log was restored to a state before the position; LogDiffers if it has grown past it since
    */
   abstract followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage>;

@@ -58,10 +58,6 @@ export class GatedEventStore extends EventStore {
     yield* this.opened().readAll(reading);
   }
 
-  async *follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
-    yield* this.opened().follow(stream, after, signal);
-  }
-
   async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
     yield* this.opened().followAll(after, filter, signal);
   }

@@ -101,10 +101,6 @@ export class WholeLogEventStore extends EventStore {
     return this.store.readAll(reading);
   }
 
-  follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
-    return this.store.follow(stream, after, signal);
-  }
-
   head(): Promise<bigint> {
     return this.store.head();
   }

@@ -93,19 +93,6 @@ export class ProcessStore extends EventStore {
     }
   }
 
-  override async *follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
-    for (let from = after + 1; !signal.aborted;) {
-      const committed = this.nextCommit();
-      for await (const page of this.read(stream, { from })) {
-        const shown = this.follower?.shownOf(page) ?? page;
-        if (shown.length === 0) break;
-        yield shown;
-        from = shown.at(-1)!.revision + 1;
-      }
-      await committed;
-    }
-  }
-
   override async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
     for (let position = after; !signal.aborted;) {
       const committed = this.nextCommit();

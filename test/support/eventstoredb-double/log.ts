@@ -157,12 +157,6 @@ export class Log {
     return since(bounded(shown, bounds), stream!.scavenged);
   }
 
-  /** The committed events of a stream after a revision, even if bounds hide them. */
-  committedAfter(name: string, revision: number): readonly LogRecord[] {
-    const stream = this.streams.get(name);
-    return stream?.records.slice(revision + 1, stream.committed) ?? [];
-  }
-
   private isYoung(record: LogRecord, ms: number): boolean {
     return (this.committedAt.get(record) ?? 0) > Date.now() - ms;
   }

@@ -8,7 +8,7 @@ import type { LogRecord } from './log.js';
 import { encodedEvent, nameOf, notFoundMessage, streamEndMessage } from './messages.js';
 import { refusals, refusedAtOnce } from './refusals.js';
 import type { ServerState } from './server-state.js';
-import { subscribeToAll, subscribeToStream } from './subscriptions.js';
+import { subscribeToAll } from './subscriptions.js';
 import { since, upTo } from './visible.js';
 import { wantedBy } from './wanted.js';
 
@@ -65,7 +65,7 @@ export class Answers {
   }
 }
 
-/** Reads of a stream or of the whole log, and subscriptions to either. */
+/** Reads of a stream or of the whole log, and subscriptions to the log. */
 export async function read(server: ServerState, call: ReadCall): Promise<void> {
   const refused = refusedAtOnce(server.faults, call.metadata);
   const options = call.request.getOptions();
@@ -76,7 +76,7 @@ export async function read(server: ServerState, call: ReadCall): Promise<void> {
   server.readers += 1;
   try {
     await server.faults.delay();
-    if (options.hasSubscription()) await (stream === undefined ? subscribeToAll : subscribeToStream)(answers, options);
+    if (options.hasSubscription()) await subscribeToAll(answers, options);
     else if (stream === undefined) await readAll(answers, options);
     else await readStream(answers, options, call.metadata.get('requires-leader')[0] === 'true' ? 0 : FOLLOWER_LAG_MS);
     call.end();

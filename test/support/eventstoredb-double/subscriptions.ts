@@ -1,17 +1,16 @@
 import type streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 
-import { caughtUpMessage, checkpointMessage, confirmationMessage, fellBehindMessage, nameOf, NO_POSITION } from './messages.js';
+import { caughtUpMessage, checkpointMessage, confirmationMessage, fellBehindMessage, NO_POSITION } from './messages.js';
 import { type Answers, Ended } from './reads.js';
 import { refusals } from './refusals.js';
-import { since } from './visible.js';
 import { checkpointInterval, wantedBy } from './wanted.js';
 
 /** A subscriber that lags this many events behind is notified that it fell behind, and later that it caught up. */
 const LIVE_BUFFER_EVENTS = 32;
 
-/** Tracks whether a subscriber is at the end of its stream, and notifies it of changes. */
+/** Tracks whether a subscriber is at the end of the log, and notifies it of changes. */
 class Liveness {
-  live = false;
+  private live = false;
   private last = -1n;
 
   constructor(private readonly answers: Answers) {}
@@ -39,42 +38,11 @@ class Liveness {
   }
 }
 
-/**
- * Sends the visible events of a stream after a revision, then new ones, even those that bounds hide from reads. Waits for a stream
- * that does not exist yet.
- */
-export async function subscribeToStream(answers: Answers, options: streamsPb.ReadReq.Options): Promise<void> {
-  const { log } = answers.server;
-  const from = options.getStream()!;
-  const name = nameOf(from.getStreamIdentifier());
-  let next = from.hasStart() ? 0 : from.hasEnd() ? Infinity : Number(from.getRevision()) + 1;
-  const liveness = new Liveness(answers);
-  await answers.send(confirmationMessage(crypto.randomUUID()));
-  for (;;) {
-    const written = nextWrite(answers);
-    const visible = log.visible(name);
-    const end = log.lastRevision(name) + 1;
-    if (visible === 'deleted') throw refusals.streamDeleted(name) as Error;
-    if (next === Infinity) next = (visible?.at(-1)?.revision ?? -1) + 1;
-    const coming = liveness.live ? log.committedAfter(name, next - 1) : since(visible ?? [], next);
-    await liveness.behind(coming.length);
-    for (const record of coming) {
-      await answers.event(record);
-      next = record.revision + 1;
-    }
-    if (coming.length > 0) continue;
-    if (visible) {
-      next = Math.max(next, end);
-      await liveness.atTheEnd(undefined);
-    }
-    await written();
-  }
-}
-
 /** Sends the events of the log after a position that pass the filter, then new ones, with checkpoints in between. */
 export async function subscribeToAll(answers: Answers, options: streamsPb.ReadReq.Options): Promise<void> {
   const { log } = answers.server;
-  const from = options.getAll()!;
+  const from = options.getAll();
+  if (!from) throw refusals.invalid('Only the log has subscriptions here.') as Error;
   const filter = options.getFilter();
   const wanted = wantedBy(filter);
   const interval = filter ? checkpointInterval(filter) : Infinity;

@@ -22,7 +22,7 @@ import { follow, type Patience, readToEnd } from './reading.js';
 import { metastreamOf, writeRetention } from './retention.js';
 import { versionWarning } from './server-version.js';
 import { SharedFollow } from './shared-follow.js';
-import { MetadataRead, StreamEnd, StreamFollow, StreamRead } from './stream-cursor.js';
+import { MetadataRead, StreamEnd, StreamRead } from './stream-cursor.js';
 
 export type EventStoreDbOptions = Readonly<{
   /** `esdb://host:port?tls=false`, `esdb+discover://…`. Credentials in it are sent over TLS only. */
@@ -84,10 +84,6 @@ export class EventStoreDbEventStore extends EventStore {
     yield* readToEnd(this.connection, cursor, this.patience.answerMs);
     const end = cursor.end();
     if (end) yield end;
-  }
-
-  follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
-    return follow(this.connection, new StreamFollow(stream, after), this.patience, signal);
   }
 
   followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {

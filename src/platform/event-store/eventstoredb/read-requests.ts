@@ -31,14 +31,6 @@ export function readStream(stream: string, from: number | undefined, backwards: 
   return new ReadReq().setOptions(options.setStream(place).setNoFilter(new Empty()));
 }
 
-/** Subscribes to a stream. `after` is exclusive, unlike `from` of a read. */
-export function subscribeToStream(stream: string, after: number): ReadRequest {
-  const place = streamOptions(stream);
-  if (after < 0) place.setStart(new Empty());
-  else place.setRevision(after.toString());
-  return new ReadReq().setOptions(subscriptionOptions().setStream(place).setNoFilter(new Empty()));
-}
-
 /** Reads the log. `from` is inclusive. */
 export function readLog(from: bigint, filter: LogFilter, count: number): ReadRequest {
   return new ReadReq().setOptions(

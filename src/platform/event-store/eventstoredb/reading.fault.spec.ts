@@ -94,14 +94,15 @@ describe('a read', () => {
 
 describe('a follower', () => {
   it('survives a failed discovery of the cluster, like appends on the same connection', async () => {
-    const stream = newStream();
+    const category = newCategory();
+    const stream = newStream(category);
     const found = new EventStoreDbEventStore({
       connectionString: `esdb+discover://127.0.0.1:${on.double.port}?tls=false`,
       ...IMPATIENT,
     });
     try {
       await appendSurely(found, stream, 'none', newEvents(1));
-      const followers = range(1, 5).map(() => Following.stream(found, stream));
+      const followers = range(1, 5).map(() => new Following(found, -1n, { categories: [category] }));
       for (const following of followers) await following.count(1);
       on.double.faults.nextAppends(1, { written: false, answer: 'nothing' });
       await expect(found.append(stream, 0, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
@@ -121,14 +122,14 @@ describe('a follower', () => {
 
   it('fails when its position is past the end of a log that was restored from a backup', async () => {
     await on.store.append(newStream(), 'none', newEvents(3));
-    const following = Following.log(on.store, -1n);
+    const following = new Following(on.store, -1n);
     await following.count(3);
     const { port } = on.double;
     await on.double.close();
     on.double = await EventStoreDbDouble.start({ port });
     await appendSurely(on.store, newStream(), 'none', newEvents(1));
     await expect(following.until(() => false, 'its end')).rejects.toBeInstanceOf(LogEndsEarlier);
-    const beyond = Following.log(on.store, (await on.store.head()) + 1n);
+    const beyond = new Following(on.store, (await on.store.head()) + 1n);
     await expect(beyond.until(() => false, 'its end')).rejects.toBeInstanceOf(LogEndsEarlier);
   });
 
@@ -138,12 +139,12 @@ describe('a follower', () => {
     await on.double.close();
     on.double = await EventStoreDbDouble.start({ port });
     await appendSurely(on.store, newStream(), 'none', [newEvent({ data: '{"a":"longer event"}' }), ...newEvents(9)]);
-    await expect(Following.log(on.store, position).until(() => false, 'its end')).rejects.toBeInstanceOf(LogDiffers);
+    await expect(new Following(on.store, position).until(() => false, 'its end')).rejects.toBeInstanceOf(LogDiffers);
     await expect(readLog(on.store, position)).rejects.toBeInstanceOf(LogDiffers);
   });
 
   it('ends when its store is closed', async () => {
-    const following = Following.log(on.store, -1n);
+    const following = new Following(on.store, -1n);
     await following.until(({ pages }) => pages.length > 0, 'the present');
     await on.store.close();
     await expect(following.until(() => false, 'its end')).rejects.toBeInstanceOf(StoreRefused);
@@ -160,53 +161,51 @@ describe('a follower', () => {
     let subscriptions = 0;
     on.double.faults.onRead = (_, subscription) =>
       subscription && subscriptions++ < 6 ? { after: 20 + subscriptions, then } : undefined;
-    const following = Following.stream(on.impatient, stream);
-    const log = Following.log(on.impatient, -1n, { categories: [category] });
+    const following = new Following(on.impatient, -1n, { categories: [category] });
     for (const revision of range(49, 98)) await appendSurely(on.store, stream, revision, newEvents(1));
     await following.count(100);
-    await log.count(100);
-    for (const each of [following, log]) expect(revisions((await each.stop()).events)).toEqual(range(0, 99));
+    expect(revisions((await following.stop()).events)).toEqual(range(0, 99));
     expect(subscriptions).toBeGreaterThan(2);
   });
 
   it('resubscribes when a live subscription has become silent', async () => {
     const stream = newStream();
     await on.store.append(stream, 'none', newEvents(1));
-    on.double.faults.nextReads(1, { after: 3, then: 'nothing' });
-    const following = await Following.stream(on.impatient, stream).count(1);
+    let subscriptions = 0;
+    on.double.faults.onRead = (_, subscription) =>
+      subscription && subscriptions++ === 0 ? { after: 4, then: 'nothing' } : undefined;
+    const following = await new Following(on.impatient, -1n).until(({ pages }) => pages.at(-1)?.caughtUp === true, 'the present');
     await on.store.append(stream, 0, newEvents(1));
     await following.count(2);
     expect(revisions((await following.stop()).events)).toEqual([0, 1]);
+    expect(subscriptions).toBeGreaterThan(1);
   });
 
   it('waits for a server that is down for seconds and for one that is starting', async () => {
     const category = newCategory();
     const stream = newStream(category);
     await on.double.crash();
-    const followers = [Following.stream(on.store, stream), Following.log(on.store, -1n, { categories: [category] })];
+    const following = new Following(on.store, -1n, { categories: [category] });
     await new Promise((resolve) => setTimeout(resolve, 1500));
     on.double.faults.unavailable = true;
     await on.double.listen();
     await new Promise((resolve) => setTimeout(resolve, 500));
     on.double.faults.clear();
     await appendSurely(on.store, stream, 'none', newEvents(3));
-    for (const following of followers) {
-      await following.count(3);
-      expect(revisions((await following.stop()).events)).toEqual([0, 1, 2]);
-    }
+    await following.count(3);
+    expect(revisions((await following.stop()).events)).toEqual([0, 1, 2]);
   });
 
   it('ends when it is aborted while the server is down', async () => {
     await on.double.crash();
-    const following = Following.stream(on.store, newStream());
+    const following = new Following(on.store, -1n);
     await new Promise((resolve) => setTimeout(resolve, 300));
     await following.stop();
   });
 
   it('closes its subscription when it stops', async () => {
-    const stream = newStream();
-    await on.store.append(stream, 'none', newEvents(5));
-    const followers = range(1, 30).map(() => Following.stream(on.store, stream));
+    await on.store.append(newStream(), 'none', newEvents(5));
+    const followers = range(1, 30).map(() => new Following(on.store, -1n));
     for (const following of followers) await following.count(5);
     expect(on.double.readers).toBe(30);
     for (const following of followers) await following.stop();
@@ -218,7 +217,7 @@ describe('a follower', () => {
     server.faults.refuse = 'access-denied';
     const denied = connect(server);
     try {
-      const following = Following.stream(denied, newStream());
+      const following = new Following(denied, -1n);
       await expect(following.count(1)).rejects.toBeInstanceOf(StoreRefused);
       await expect(denied.append(newStream(), 'none', newEvents(1))).rejects.toBeInstanceOf(StoreRefused);
     } finally {

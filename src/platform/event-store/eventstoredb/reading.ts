@@ -76,7 +76,7 @@ async function taken(inbox: Inbox, cursor: Cursor<unknown>, answerMs: number): P
 
 /**
  * Subscribes until the signal aborts. Whenever the subscription ends, breaks or is silent, it subscribes again from its current
- * place. @throws StreamGone, StoreRefused, LogEndsEarlier
+ * place. @throws StoreRefused, LogEndsEarlier
  */
 export async function* follow<Page>(
   connection: Connection,

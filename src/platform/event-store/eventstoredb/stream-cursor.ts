@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { type Answer, eventsIn } from './answer.js';
 import type { Cursor } from './reading.js';
-import { readStream, readStreamEnd, subscribeToStream } from './read-requests.js';
+import { readStream, readStreamEnd } from './read-requests.js';
 import type { ReadRequest } from './stubs.js';
 
 /** Reads up to `left` events of a stream in one direction, from a revision or from the start of that direction. */
@@ -43,26 +43,6 @@ export class StreamEnd implements Cursor<number> {
   take(answers: readonly Answer[]): number | undefined {
     for (const answer of answers) if (answer.kind === 'stream-end') return answer.revision;
     return undefined;
-  }
-}
-
-/** Follows a stream after a revision. */
-export class StreamFollow implements Cursor<readonly StoredEvent[]> {
-  constructor(
-    private readonly stream: string,
-    private after: number,
-  ) {}
-
-  request(): ReadRequest {
-    return subscribeToStream(this.stream, this.after);
-  }
-
-  take(answers: readonly Answer[]): readonly StoredEvent[] | undefined {
-    const events = eventsIn(answers).filter(({ revision }) => revision > this.after);
-    const last = events.at(-1);
-    if (!last) return undefined;
-    this.after = last.revision;
-    return events;
   }
 }
 

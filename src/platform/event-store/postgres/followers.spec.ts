@@ -65,7 +65,7 @@ async function turns(count = 5): Promise<void> {
 
 function append(...streams: string[]): void {
   log.streams.push(...streams);
-  wakeUps.ring(streams);
+  wakeUps.ringAll();
 }
 
 it('says that a follower is caught up when the events after its page were deleted', async () => {

@@ -6,14 +6,12 @@ import {
   LogEndsEarlier,
   type LogFilter,
   type LogPage,
-  type StoredEvent,
   StoreUnavailable,
 } from '../../../kernel/event-sourcing/event-store.js';
 import type { WakeFlag } from '../wake-flag.js';
 import { FRAMES, isWanted } from '../wanted.js';
 import { logEnd, logPage } from './log-pages.js';
 import type { RecentEvents } from './recent-events.js';
-import { streamPage } from './stream-pages.js';
 import type { WakeUps } from './wake-ups.js';
 
 /** How often a follower without events is sent the position up to which the log was scanned. */
@@ -25,10 +23,7 @@ const BUT_FRAMES: LogFilter = { exceptCategories: [FRAMES] };
 
 type Query = <T>(run: (sql: Sql) => PromiseLike<T>) => Promise<T>;
 
-/**
- * The followers of streams and of the log. They read from the database; near the end of the log, from this process's recent
- * commits.
- */
+/** The followers of the log. They read from the database; near the end of the log, from this process's recent commits. */
 export class Followers {
   private readonly closing = new AbortController();
   /** Page reads that are not sent yet, by the position that they start after. */
@@ -42,31 +37,8 @@ export class Followers {
     setMaxListeners(0, this.closing.signal);
   }
 
-  async *follow(stream: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
-    const follower = this.wakeUps.joinStream(stream, after);
-    const { wakeFlag } = follower;
-    const forget = this.ringAtTheEnd(wakeFlag, signal);
-    try {
-      while (!this.isOver(signal)) {
-        wakeFlag.mute();
-        const read = () => this.query((sql) => streamPage(sql, stream, follower.revision + 1));
-        const page = await this.untilItWorks(read, signal);
-        if (!page) return;
-        const last = page.events.at(-1);
-        if (last) {
-          follower.revision = last.revision;
-          yield page.events;
-        }
-        if (!page.more) await wakeFlag.rings();
-      }
-    } finally {
-      forget();
-      this.wakeUps.leaveStream(follower);
-    }
-  }
-
   async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncGenerator<LogPage> {
-    const follower = this.wakeUps.joinLog(after, filter);
+    const follower = this.wakeUps.join(after, filter);
     const { wakeFlag } = follower;
     const forget = this.ringAtTheEnd(wakeFlag, signal);
     let reported: { position: bigint; caughtUp: boolean; at: number } | undefined;
@@ -94,7 +66,7 @@ export class Followers {
       }
     } finally {
       forget();
-      this.wakeUps.leaveLog(follower);
+      this.wakeUps.leave(follower);
     }
   }
 

@@ -14,11 +14,9 @@ const SILENCE_MS_MAX = 5_000;
 const PRESENCE_MS = 1_000;
 const TIMEOUT_MS = 5_000;
 const CHANNEL = 'event_store';
-/** Postgres accepts payloads of fewer than 8,000 bytes. */
-const PAYLOAD_BYTES_MAX = 7_900;
 
-/** `streams` have new events; without it, too many streams have new events to list them. `here` only announces the process. */
-type Announcement = Readonly<{ by: string; here?: true; streams?: readonly string[] }>;
+/** The log has new events. `here` only announces the process. */
+type Announcement = Readonly<{ by: string; here?: true }>;
 
 /**
  * Wakes followers of this process after appends of other processes, and the reverse. Notifications are hints that may be lost. A
@@ -26,7 +24,7 @@ type Announcement = Readonly<{ by: string; here?: true; streams?: readonly strin
  */
 export class Notifications {
   private readonly id = randomUUID();
-  private readonly unannounced = new Set<string>();
+  private isUnannounced = false;
   private heardAt = -Infinity;
   private announcing: NodeJS.Timeout | undefined;
   private polling: NodeJS.Timeout | undefined;
@@ -53,11 +51,11 @@ export class Notifications {
     this.pollLater();
   }
 
-  /** Announces streams with new events to the other processes, if there are any, within ANNOUNCE_MS. */
-  announce(streams: Iterable<string>): void {
+  /** Announces new events to the other processes, if there are any, within ANNOUNCE_MS. */
+  announce(): void {
     if (this.closed || performance.now() - this.heardAt > SILENCE_MS_MAX) return;
-    for (const stream of streams) this.unannounced.add(stream);
-    if (this.unannounced.size > 0) this.announcing ??= setTimeout(() => void this.announceNow(), ANNOUNCE_MS);
+    this.isUnannounced = true;
+    this.announcing ??= setTimeout(() => void this.announceNow(), ANNOUNCE_MS);
   }
 
   async close(): Promise<void> {
@@ -69,17 +67,14 @@ export class Notifications {
   }
 
   private async announceNow(): Promise<void> {
-    const streams = [...this.unannounced];
-    this.unannounced.clear();
-    await this.send({ by: this.id, streams });
+    this.isUnannounced = false;
+    await this.send({ by: this.id });
     this.announcing = undefined;
-    this.announce([]);
+    if (this.isUnannounced) this.announce();
   }
 
   private async send(announced: Announcement): Promise<void> {
-    const whole = JSON.stringify(announced);
-    const payload =
-      Buffer.byteLength(whole) < PAYLOAD_BYTES_MAX ? whole : JSON.stringify({ by: announced.by } satisfies Announcement);
+    const payload = JSON.stringify(announced);
     try {
       // Losing a hint in a crash does no harm, so it does not wait for the disk.
       const notify = (sql: Sql) => sql`select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, ${payload})`;
@@ -89,14 +84,13 @@ export class Notifications {
     }
   }
 
-  private hear({ by, here, streams }: Announcement): void {
+  private hear({ by, here }: Announcement): void {
     if (by === this.id) return;
     const isNew = performance.now() - this.heardAt > SILENCE_MS_MAX;
     this.heardAt = performance.now();
     // Announces this process to the one that has just started.
     if (isNew) void this.send({ by: this.id, here: true });
-    if (streams) this.wakeUps.ring(streams);
-    else if (!here) void this.poll();
+    if (!here) this.wakeUps.ringAll();
   }
 
   private pollLater(): void {
@@ -107,15 +101,7 @@ export class Notifications {
   private async poll(): Promise<void> {
     if (this.wakeUps.size === 0) return;
     try {
-      await this.pool.run(async (sql) => {
-        const [head, streams] = await Promise.all([
-          logHead(sql),
-          sql<{ name: string; revision: number }[]>`
-            select name, revision from event_store.stream where name = any(${this.wakeUps.followedStreams})`,
-        ]);
-        this.wakeUps.compareLog(head);
-        for (const { name, revision } of streams) this.wakeUps.compareStream(name, revision);
-      }, TIMEOUT_MS);
+      this.wakeUps.compare(await this.pool.run(logHead, TIMEOUT_MS));
     } catch {
       // The next poll retries. Callers that read in the meantime notice the outage themselves.
     }

@@ -172,10 +172,6 @@ export class PostgresEventStore extends EventStore {
     }
   }
 
-  follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]> {
-    return this.followers.follow(stream, after, signal);
-  }
-
   followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
     return this.followers.followAll(after, filter, signal);
   }
@@ -212,10 +208,10 @@ export class PostgresEventStore extends EventStore {
   private spread(committed: readonly (readonly StoredEvent[])[]): void {
     if (committed.length === 0) return;
     this.recent.add(committed);
-    const streams = committed.map(([first]) => first!.stream);
-    this.wakeUps.ring(streams);
     // Signals wake the readers of frames in other processes, and nothing else follows frames.
-    this.notifications.announce(streams.filter((stream) => categoryOf(stream) !== FRAMES));
+    if (committed.every(([first]) => categoryOf(first!.stream) === FRAMES)) return this.wakeUps.ringForFrames();
+    this.wakeUps.ringAll();
+    this.notifications.announce();
   }
 
   private shared<Request, Found>(

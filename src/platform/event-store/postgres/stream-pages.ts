@@ -79,7 +79,7 @@ export async function streamPages(sql: Sql, requests: readonly PageRequest[], di
 }
 
 /** Reads a page from a revision on, inclusive. */
-export async function streamPage(sql: Sql, stream: string, from: number): Promise<StreamPage> {
+async function streamPage(sql: Sql, stream: string, from: number): Promise<StreamPage> {
   const [page] = await streamPages(sql, [{ stream, from }], 'forwards');
   return page!;
 }

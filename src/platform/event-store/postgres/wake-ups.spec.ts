@@ -27,44 +27,28 @@ it('waits at most for the given time', async () => {
   await new WakeFlag().rings(1);
 });
 
-it('rings for the followers of a stream and for those of the log', async () => {
+it('rings for frames only the followers that want them', async () => {
   const wakeUps = new WakeUps();
-  const [wanted, other, log] = [wakeUps.joinStream('a-1', -1), wakeUps.joinStream('a-2', -1), wakeUps.joinLog(-1n, {})];
-  wakeUps.ring(['a-1', 'unheard-of']);
-  expect(await Promise.all([wanted, other, log].map(({ wakeFlag }) => hasRung(wakeFlag)))).toEqual([true, false, true]);
-});
-
-it('rings for frames only the followers of the log that want them', async () => {
-  const wakeUps = new WakeUps();
-  const logs = [{}, { exceptCategories: ['message'] }, { categories: ['agent'] }].map((filter) => wakeUps.joinLog(-1n, filter));
-  const rung = () => Promise.all(logs.map(({ wakeFlag }) => hasRung(wakeFlag)));
-  wakeUps.ring(['message-1', 'message-2']);
+  const followers = [{}, { exceptCategories: ['message'] }, { categories: ['agent'] }].map((filter) => wakeUps.join(-1n, filter));
+  const rung = () => Promise.all(followers.map(({ wakeFlag }) => hasRung(wakeFlag)));
+  wakeUps.ringForFrames();
   expect(await rung()).toEqual([true, false, false]);
-  wakeUps.ring(['message-1', 'agent-1']);
+  wakeUps.ringAll();
   expect(await rung()).toEqual([true, true, true]);
 });
 
 it('rings only the followers that are behind', async () => {
   const wakeUps = new WakeUps();
-  const streams = [wakeUps.joinStream('a-1', 3), wakeUps.joinStream('a-1', 4), wakeUps.joinStream('a-2', 0)];
-  const logs = [wakeUps.joinLog(8n, {}), wakeUps.joinLog(9n, {})];
-  wakeUps.compareStream('a-1', 4);
-  wakeUps.compareLog(9n);
-  expect(await Promise.all([...streams, ...logs].map(({ wakeFlag }) => hasRung(wakeFlag)))).toEqual([
-    true,
-    false,
-    false,
-    true,
-    false,
-  ]);
+  const followers = [wakeUps.join(8n, {}), wakeUps.join(9n, {})];
+  wakeUps.compare(9n);
+  expect(await Promise.all(followers.map(({ wakeFlag }) => hasRung(wakeFlag)))).toEqual([true, false]);
 });
 
 it('forgets followers that have left', () => {
   const wakeUps = new WakeUps();
-  const followers = [wakeUps.joinStream('a-1', -1), wakeUps.joinStream('a-1', -1)];
-  const log = wakeUps.joinLog(-1n, {});
-  expect(wakeUps.followedStreams).toEqual(['a-1']);
-  for (const follower of followers) wakeUps.leaveStream(follower);
-  wakeUps.leaveLog(log);
-  expect([wakeUps.followedStreams, wakeUps.size]).toEqual([[], 0]);
+  const followers = [wakeUps.join(-1n, {}), wakeUps.join(-1n, {})];
+  wakeUps.leave(followers[0]!);
+  expect(wakeUps.size).toBe(1);
+  wakeUps.leave(followers[1]!);
+  expect(wakeUps.size).toBe(0);
 });

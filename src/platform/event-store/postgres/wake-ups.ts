@@ -1,70 +1,39 @@
-import { categoryOf, type LogFilter } from '../../../kernel/event-sourcing/event-store.js';
+import type { LogFilter } from '../../../kernel/event-sourcing/event-store.js';
 import { WakeFlag } from '../wake-flag.js';
 import { FRAMES, isWanted } from '../wanted.js';
 
-/** Followers with their progress. */
-export type StreamFollower = { readonly wakeFlag: WakeFlag; readonly stream: string; revision: number };
-export type LogFollower = { readonly wakeFlag: WakeFlag; readonly wantsFrames: boolean; position: bigint };
+/** A follower of the log with its progress. */
+export type Follower = { readonly wakeFlag: WakeFlag; readonly wantsFrames: boolean; position: bigint };
 
-/** The waiting followers. Ringing is cheap, may be spurious, and only makes a follower read. */
+/** The followers of the log. Ringing is cheap, may be spurious, and only makes a follower read. */
 export class WakeUps {
-  private readonly streams = new Map<string, Set<StreamFollower>>();
-  private readonly log = new Set<LogFollower>();
+  private readonly followers = new Set<Follower>();
 
-  joinStream(stream: string, revision: number): StreamFollower {
-    const follower = { wakeFlag: new WakeFlag(), stream, revision };
-    const others = this.streams.get(stream);
-    if (others) others.add(follower);
-    else this.streams.set(stream, new Set([follower]));
-    return follower;
-  }
-
-  joinLog(position: bigint, filter: LogFilter): LogFollower {
+  join(position: bigint, filter: LogFilter): Follower {
     const follower = { wakeFlag: new WakeFlag(), wantsFrames: isWanted(filter, FRAMES), position };
-    this.log.add(follower);
+    this.followers.add(follower);
     return follower;
   }
 
-  leaveStream(follower: StreamFollower): void {
-    const followers = this.streams.get(follower.stream);
-    followers?.delete(follower);
-    if (followers?.size === 0) this.streams.delete(follower.stream);
-  }
-
-  leaveLog(follower: LogFollower): void {
-    this.log.delete(follower);
-  }
-
-  /**
-   * Wakes the followers of these streams and of the log. Frames are frequent and wake only followers of the log that want them.
-   */
-  ring(streams: Iterable<string>): void {
-    let onlyFrames = true;
-    for (const stream of streams) {
-      onlyFrames &&= categoryOf(stream) === FRAMES;
-      for (const { wakeFlag } of this.streams.get(stream) ?? []) wakeFlag.ring();
-    }
-    for (const { wakeFlag, wantsFrames } of this.log) if (wantsFrames || !onlyFrames) wakeFlag.ring();
+  leave(follower: Follower): void {
+    this.followers.delete(follower);
   }
 
   ringAll(): void {
-    for (const followers of [...this.streams.values(), this.log]) for (const { wakeFlag } of followers) wakeFlag.ring();
+    for (const { wakeFlag } of this.followers) wakeFlag.ring();
   }
 
-  get followedStreams(): string[] {
-    return [...this.streams.keys()];
+  /** Wakes the followers that want frames. Frames are frequent, and the others need not read after them. */
+  ringForFrames(): void {
+    for (const { wakeFlag, wantsFrames } of this.followers) if (wantsFrames) wakeFlag.ring();
+  }
+
+  /** Wakes the followers that are behind the end of the log. */
+  compare(head: bigint): void {
+    for (const { wakeFlag, position } of this.followers) if (position < head) wakeFlag.ring();
   }
 
   get size(): number {
-    return this.streams.size + this.log.size;
-  }
-
-  /** Wakes the followers that are behind the given revision of a stream. */
-  compareStream(stream: string, revision: number): void {
-    for (const follower of this.streams.get(stream) ?? []) if (follower.revision < revision) follower.wakeFlag.ring();
-  }
-
-  compareLog(head: bigint): void {
-    for (const follower of this.log) if (follower.position < head) follower.wakeFlag.ring();
+    return this.followers.size;
   }
 }
