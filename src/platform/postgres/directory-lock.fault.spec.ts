@@ -48,16 +48,22 @@ it('is taken over by exactly one of many processes when it is stale', async () =
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it('stays with a process on another host that renews it', async () => {
-  leaveBehind('another-host 1 some-time');
-  const alive = setInterval(() => leaveBehind('another-host 1 some-time'), 500);
-  await expect(lockDirectory(file)).rejects.toThrow('in use by process 1 on another-host');
-  clearInterval(alive);
+it.each([
+  ['shows the same time', 0],
+  ['is ten minutes behind', 600_000],
+])('stays with a process on another host that renews it and whose clock %s', async (_, behindMs) => {
+  leaveBehind('another-host 1 some-time', behindMs);
+  const alive = setInterval(() => leaveBehind('another-host 1 some-time', behindMs), 500);
+  const refused = expect(lockDirectory(file)).rejects.toThrow('in use by process 1 on another-host');
+  await refused.finally(() => clearInterval(alive));
   expect(readFileSync(file, 'utf8')).toBe('another-host 1 some-time\n');
 });
 
-it('is taken over from a process on another host that no longer renews it', async () => {
-  leaveBehind('another-host 1 some-time', SILENCE_MAX_MS - 500);
+it.each([
+  ['shows the same time', 0],
+  ['is ten minutes ahead', -600_000],
+])('is taken over from a process on another host that no longer renews it and whose clock %s', async (_, behindMs) => {
+  leaveBehind('another-host 1 some-time', behindMs);
   (await lockDirectory(file)).release();
 });
 

@@ -29,11 +29,12 @@ const POLL_MS = 100;
 export async function lockDirectory(lockFile: string): Promise<DirectoryLock> {
   if (statSync(lockFile, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`${lockFile} is a folder, where the lock of ${dirname(lockFile)} is to be a file: remove the folder.`);
+  const heartbeats = new Heartbeats(lockFile);
   const own = `${hostname()} ${process.pid} ${startOf(process.pid) ?? 'unknown'}\n`;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     if (createWhole(lockFile, own)) return held(lockFile, own);
     const found = contentOf(lockFile);
-    const state = found === undefined ? 'gone' : stateOf(lockFile, found);
+    const state = found === undefined ? 'gone' : stateOf(found, heartbeats);
     if (state === 'alive') break;
     if (state === 'dead') moveAsideIfSame(lockFile, found!);
     if (state === 'unsure') await sleep(POLL_MS);
@@ -66,12 +67,31 @@ function showLife(lockFile: string, own: string): void {
 }
 
 /** Looks processes of this host up. For owners on other hosts only the heartbeat counts. */
-function stateOf(lockFile: string, owner: string): 'alive' | 'dead' | 'unsure' | 'gone' {
+function stateOf(owner: string, heartbeats: Heartbeats): 'alive' | 'dead' | 'unsure' | 'gone' {
   const [, host, pid, start] = /^(\S+) (\d+) (.+)\n$/.exec(owner) ?? [];
   if (host === hostname()) return startOf(Number(pid)) === start ? 'alive' : 'dead';
-  const seen = statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs;
-  if (seen === undefined) return 'gone';
-  return Date.now() - seen > SILENCE_MAX_MS ? 'dead' : 'unsure';
+  const silentMs = heartbeats.silentMs();
+  if (silentMs === undefined) return 'gone';
+  return silentMs > SILENCE_MAX_MS ? 'dead' : 'unsure';
+}
+
+/**
+ * The heartbeats of an owner on another host. Only that they change counts, and not their times, because the clocks of two hosts
+ * may differ, and a wrong guess gives the directory to two processes.
+ */
+class Heartbeats {
+  private last: number | undefined;
+  private since = 0;
+
+  constructor(private readonly lockFile: string) {}
+
+  /** For how long the heartbeat has not changed while this process looked; undefined if there is no lock. */
+  silentMs(): number | undefined {
+    const seen = statSync(this.lockFile, { throwIfNoEntry: false })?.mtimeMs;
+    const now = performance.now();
+    if (seen !== this.last) [this.last, this.since] = [seen, now];
+    return seen === undefined ? undefined : now - this.since;
+  }
 }
 
 /** Creates a file with its content atomically. A hard link never replaces a file and never shows a partial one. */
