@@ -5,9 +5,9 @@
  * stored beside it, because compiling it takes another half second. V8 uses it only with the same options, so this build and the
  * programs run with the same ones.
  *
- * `node build.js --run <program> [arguments]` runs a program, as `npm start` does. It builds only what the program needs before;
- * the rest is finished while the program runs. `node build.js --bundle <folder>` only bundles files that were compiled into that
- * folder.
+ * `node build.js --run <program> [arguments]` runs a program, as `npm start` does. Before, it only compiles: until a bundle is there,
+ * the program runs from the compiled files, which takes less time than bundling. The bundle is made while it runs, for the next
+ * start. `node build.js --bundle [folder]` only bundles files that were compiled into that folder, by default `dist`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -28,7 +28,7 @@ import { pathToFileURL } from 'node:url';
 import { cachedDataVersionTag } from 'node:v8';
 
 const [mode, argument] = process.argv.slice(2);
-const OUT = mode === '--bundle' ? argument : 'dist';
+const OUT = (mode === '--bundle' && argument) || 'dist';
 /** The bundle and the programs that start from it: `program/main.js` for `src/app/main.ts`. */
 const PROGRAMS = join(OUT, 'program');
 const BUNDLE = join(PROGRAMS, 'bundle.cjs');
@@ -87,8 +87,8 @@ const NO_MAP = Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toS
 const UNMAPPED = `\n//# sourceMappingURL=data:application/json;base64,${NO_MAP}`;
 
 /**
- * How long a program has run before the rest of its build is made beside it. A service has started by then: both at once take longer
- * than one after the other.
+ * How long a program has run before it is bundled beside it. A service has started by then: both at once take longer than one after
+ * the other.
  */
 const FINISH_AFTER_MS = 10_000;
 
@@ -104,28 +104,24 @@ const copied = staleOf(files.filter(isCopied));
 const compiled = staleOf(files.filter(isProgram));
 const superfluous = outputsWithoutSource();
 const isPatchDue = PATCHES.length > 0 && !(changedAt(PATCHED) > Math.max(...[INSTALLED, ...PATCHES].map(changedAt)));
-const isBundleDue = hasPrograms && (compiled.length > 0 || bundleIsStale());
 
-// The program beside it comes first.
-if (mode === '--finish') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 if (mode === '--run') await run(argument);
-else if (mode === '--bundle') await bundle();
-else if (mode !== '--finish') await build();
-if (hasPrograms && mode !== '--run' && mode !== '--startable') await finish();
+else if (mode !== '--bundle') await build();
+if (hasPrograms && mode !== '--run' && mode !== '--compile') await finish();
 
-/** Builds all that a program needs to start. */
+/** Makes all that a program needs to start. */
 async function build() {
   if (isPatchDue) patchPackages();
   for (const path of superfluous) rmSync(path);
   for (const file of copied) put(file, readFileSync(file));
   for (const [path, text] of await compile(compiled)) putAt(path, text);
-  if (isBundleDue) await bundle();
   const seconds = (Date.now() - began.getTime()) / 1000;
   if (compiled.length > 0) process.stderr.write(`Compiled ${compiled.length} files in ${seconds.toFixed(1)} s.\n`);
 }
 
-/** Makes what a program can start without: the source map, which stack traces read, and V8's code of the bundle. */
+/** Makes what a program can start without: the bundle, its source map, which stack traces read, and V8's code of it. */
 async function finish() {
+  if (isBundleDue()) await bundle();
   if (isMapDue()) putAt(MAP, await inSections(readFileSync(WHOLE_MAP, 'utf8')));
   if (isCodeDue()) keepCode();
 }
@@ -139,25 +135,28 @@ function isCodeDue() {
 }
 
 /**
- * Runs a program in this process, because another start of Node takes longer than looking for changes. A build runs in a process
- * of its own, which leaves no memory behind.
+ * Runs a program in this process, because another start of Node takes longer than looking for changes. The compiler runs in a
+ * process of its own, which leaves no memory behind.
  */
 async function run(program) {
-  if (isPatchDue || isBundleDue || superfluous.length > 0 || copied.length > 0) {
-    const { status } = spawnSync(process.execPath, [...process.execArgv, 'build.js', '--startable'], { stdio: 'inherit' });
+  if (isPatchDue || compiled.length > 0 || superfluous.length > 0 || copied.length > 0) {
+    const { status } = spawnSync(process.execPath, [...process.execArgv, 'build.js', '--compile'], { stdio: 'inherit' });
     if (status !== 0) process.exit(1);
   }
-  const file = resolve(PROGRAMS, `${program}.js`);
-  const isFinished = !isMapDue() && !isCodeDue();
+  const source = join('src', 'app', `${program}.ts`);
+  const isBundled = !isBundleDue();
+  const isFinished = isBundled && !isMapDue() && !isCodeDue();
+  const file = resolve(isBundled ? programOf(source) : outputOf(source));
   process.argv.splice(1, 3, file);
   await import(pathToFileURL(file).href);
   if (!isFinished) setTimeout(finishBeside, FINISH_AFTER_MS).unref();
 }
 
-/** Finishes the build beside the running program. If that fails, the next start tries again. */
+/** Bundles beside the running program, which comes first. If that fails, the next start tries again. */
 function finishBeside() {
-  const builder = spawn(process.execPath, [...process.execArgv, 'build.js', '--finish'], { stdio: 'ignore' });
+  const builder = spawn(process.execPath, [...process.execArgv, 'build.js', '--bundle'], { stdio: 'ignore' });
   builder.once('error', () => undefined).unref();
+  if (builder.pid !== undefined) setPriority(builder.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   process.once('exit', () => builder.kill());
 }
 
@@ -286,7 +285,7 @@ async function inSections(text) {
   });
 }
 
-function bundleIsStale() {
+function isBundleDue() {
   const oldest = Math.min(...[BUNDLE, ...files.filter(isStarted).map(programOf)].map(changedAt));
   return files.filter(isProgram).some((file) => changedAt(outputOf(file)) > oldest);
 }

@@ -176,22 +176,22 @@ it('builds what has changed, then runs a program with its arguments', () => {
   expect(run('main')).toMatchObject({ status: 1, stdout: '' });
 });
 
-it('runs a program before the source map and V8’s code are made, and makes them meanwhile', () => {
-  const isFinished = () =>
-    exists('dist/program/bundle.cjs.map') && readdirSync(path('dist/program')).some((name) => /\d$/.test(name));
+it('runs a program from its compiled files until it is bundled, and bundles it meanwhile', () => {
   const run = () => spawnSync(process.execPath, ['build.js', '--run', 'main'], { cwd: project, encoding: 'utf8' });
+  const bundledBy = writtenBy('dist/program/bundle.cjs');
   write('src/greeting.ts', "export const greeting: string = 'good night';");
   // The program ends at once, and ends the build with it.
   expect(run().stdout).toContain('good night');
-  expect(isFinished()).toBe(false);
+  expect(writtenBy('dist/program/bundle.cjs')).toBe(bundledBy);
   write('build.js', read('build.js').replace(/(FINISH_AFTER_MS =) 10_000/, '$1 0'));
-  write(
-    'src/app/main.ts',
-    read('src/app/main.ts') + waitingFor('dist/program/bundle.cjs.map', `dist/program/bundle.cjs.${cachedDataVersionTag()}`),
-  );
+  const parts = ['dist/program/bundle.cjs.map', `dist/program/bundle.cjs.${cachedDataVersionTag()}`];
+  rmSync(path('dist/program'), { recursive: true });
+  write('src/app/main.ts', read('src/app/main.ts') + waitingFor(...parts));
   expect(run().stdout).toContain('both are there');
-  expect(isFinished()).toBe(true);
-  expect(run()).toMatchObject({ status: 0, stderr: '' });
+  expect(read('dist/program/bundle.cjs')).toContain('good night');
+  write('dist/program/bundle.cjs', read('dist/program/bundle.cjs').replace('good night', 'good dawn!'));
+  rmSync(path(parts[1]!));
+  expect(run()).toMatchObject({ status: 0, stdout: expect.stringContaining('good dawn!'), stderr: '' });
 });
 
 it('finishes a build that was not finished', () => {
