@@ -22,8 +22,6 @@ export const YIELD_MS = 30_000;
 export const JOB_MS = 1_000_000;
 export const STALE_MS = 60_000;
 
-const clock = { now: () => new Date() };
-
 /** Work that ends when the test ends it, or when it is aborted. */
 export function scriptedWork({ stopsWhenTold = true } = {}) {
   const ends = { resolve: (_: unknown): void => undefined, reject: (_: Error): void => undefined };
@@ -77,6 +75,8 @@ export function outcomeOf(run: Promise<unknown>) {
 
 /** Processes that run jobs over the same stores, under fake timers. */
 export class JobProcesses {
+  /** Their clock, and its error. */
+  readonly clock = { offMs: 0, now: () => new Date(Date.now() + this.clock.offMs) };
   readonly store = new InMemoryEventStore();
   readonly streams = new Streams(this.store, systemTiming);
   readonly keyValue = new InProcessKeyValue();
@@ -84,7 +84,7 @@ export class JobProcesses {
   readonly blobs = new InMemoryBlobs();
 
   processOf(more: Partial<JobOptions['settings']> = {}): JobRunner {
-    const { streams, signals, blobs } = this;
+    const { clock, streams, signals, blobs } = this;
     const commands = commandsOver(
       new StartJobHandler(streams),
       new ReportJobProgressHandler(streams),

@@ -56,17 +56,18 @@ export class JobRunner extends BackgroundCalls {
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     const begunAt = this.parts.clock.now();
+    const begunMs = this.parts.timing.elapsedMs();
     let progress: JobProgress | null = null;
     const report = (said: ToolReport) => void (progress = progressAfter(progress, said));
     const done = resultOf(perform(controller.signal, { begun: begun.signal, msMax, report }));
-    const work: Work = { done, controller, progress: () => progress };
+    const work: Work = { begunMs, done, controller, progress: () => progress };
     try {
       for (;;) {
         const ended = await within(this.parts.timing, yieldMs, work.done);
         if (ended) return valueOf(ended);
         if (signal.aborted || !(await this.begin(call, begunAt, work))) continue;
         begun.abort();
-        return this.note(call, begunAt);
+        return this.note(call, begunMs);
       }
     } catch (error) {
       // Nobody waits for the call any more, so it is aborted.
@@ -172,8 +173,8 @@ export class JobRunner extends BackgroundCalls {
     };
   }
 
-  private note({ turnId, call }: LongCall, begunAt: Date): RunningNote {
-    const elapsed = this.parts.clock.now().getTime() - begunAt.getTime();
+  private note({ turnId, call }: LongCall, begunMs: number): RunningNote {
+    const elapsed = this.parts.timing.elapsedMs() - begunMs;
     const { autoResume } = this.options.settings;
     const after = autoResume ? ' When it is over, the conversation goes on by itself.' : '';
     return {

@@ -6,6 +6,7 @@ import {
   JobProcesses,
   longCall,
   neverAborted,
+  outcomeOf,
   passTime,
   scriptedWork,
   STALE_MS,
@@ -80,6 +81,23 @@ describe('a job', () => {
     expect(end).toMatchObject({ type: 'JobCompleted', data: { endedAt: '2026-01-01T00:00:30.000Z' } });
     expect(end?.type === 'JobCompleted' && (await keptResult(jobs.blobs, end.data.result))).toEqual({ value: { rows: 7 } });
     expect(await jobs.keyValue.keys('')).toEqual([]);
+  });
+
+  it.each([
+    ['forward', 2 * JOB_MS],
+    ['back', -2 * JOB_MS],
+  ])('has its time, and no more, although the clock is set %s before the call becomes a job', async (_, byMs) => {
+    const call = longCall();
+    const { perform } = scriptedWork({ stopsWhenTold: false });
+    const answer = outcomeOf(jobs.processOf().run(call, neverAborted(), perform));
+    await passTime(YIELD_MS / 2);
+    jobs.clock.offMs = byMs;
+    await passTime(YIELD_MS / 2);
+    expect(answer.value).toMatchObject({ status: 'running', elapsed_s: YIELD_MS / 1_000 });
+    await passTime(JOB_MS - YIELD_MS - 1);
+    expect((await jobs.stateOf(call)).end).toBeNull();
+    await passTime(1 + LATE_WORK_MS_MAX);
+    expect((await jobs.stateOf(call)).end).toMatchObject({ type: 'JobFailed', data: { reason: 'timeout' } });
   });
 
   it('retries to store its result while the disk is full, until its deadline', async () => {

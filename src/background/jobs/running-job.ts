@@ -43,8 +43,16 @@ export type JobParts = Readonly<{
   ids: Ids;
 }>;
 
-/** The work of a call in the background, with the progress that its tool reports. */
-export type Work = Readonly<{ done: Promise<WorkResult>; controller: AbortController; progress: () => JobProgress | null }>;
+/**
+ * The work of a call in the background, with the progress that its tool reports. `begunMs`: its beginning in elapsed time, which
+ * a change of the clock does not affect.
+ */
+export type Work = Readonly<{
+  begunMs: number;
+  done: Promise<WorkResult>;
+  controller: AbortController;
+  progress: () => JobProgress | null;
+}>;
 
 /** Reasons why work is stopped. Of two reasons the one with the higher weight is recorded. */
 const WEIGHTS = { cancelled: 1, timeout: 2, lost: 3 } as const;
@@ -77,6 +85,10 @@ export class RunningJob {
     this.end('lost');
   }
 
+  private get allowedMs(): number {
+    return Date.parse(this.started.deadlineAt) - Date.parse(this.started.begunAt);
+  }
+
   private async follow(): Promise<void> {
     const { streams, commands } = this.parts;
     const stopWatching = this.watch();
@@ -102,7 +114,7 @@ export class RunningJob {
       return this.completed(result.value);
     }
     if (this.stop === 'timeout') {
-      const seconds = Math.round((Date.parse(this.started.deadlineAt) - Date.parse(this.started.begunAt)) / 1000);
+      const seconds = Math.round(this.allowedMs / 1000);
       return { type: 'failed', error: `The call was stopped after ${seconds} seconds.`, reason: 'timeout' };
     }
     if (this.stop) return { type: this.stop };
@@ -127,9 +139,10 @@ export class RunningJob {
   }
 
   private watch(): () => void {
-    const { clock, signals, timing } = this.parts;
-    const { jobId, deadlineAt } = this.started;
-    const dropDeadline = timing.after(Date.parse(deadlineAt) - clock.now().getTime(), () => this.end('timeout'));
+    const { signals, timing } = this.parts;
+    const { jobId } = this.started;
+    const leftMs = this.work.begunMs + this.allowedMs - timing.elapsedMs();
+    const dropDeadline = timing.after(leftMs, () => this.end('timeout'));
     // A failed check is repeated at the next interval. In any case the job ends at its deadline.
     let polled = Promise.resolve();
     const pollQuietly = () => void (polled = polled.then(() => this.poll()).catch(() => undefined));
