@@ -91,9 +91,9 @@ export class Postmaster {
       child.once('error', (error) => end(error.message));
       child.once('exit', (code, signal) => end(`It ended with ${signal ?? `code ${code}`}.`));
     });
-    const deadline = Date.now() + START_TIMEOUT_MS;
+    const deadline = performance.now() + START_TIMEOUT_MS;
     while (!isReady(server.cluster)) {
-      if (ended === undefined && Date.now() < deadline) await sleep(POLL_MS);
+      if (ended === undefined && performance.now() < deadline) await sleep(POLL_MS);
       else {
         child.stdin!.destroy();
         const log = writtenSince(server.logFile, logStart);

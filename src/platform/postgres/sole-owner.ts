@@ -3,15 +3,15 @@ import postgres from 'postgres';
 import { KEEPALIVES } from './database.js';
 
 /** The key of the advisory lock. */
-const LOCK = 0x7665_7262;
+export const LOCK = 0x7665_7262;
 /** Postgres may still hold the session of a predecessor that has just been killed. */
 const CLAIM_WAIT_MS = 5_000;
 const CLAIM_RETRY_MS = 250;
 /** How often the claim is confirmed. A lost connection loses the lock, and a new one takes it again. */
-const CONFIRM_MS = 2_000;
+export const CONFIRM_MS = 2_000;
 
 /** Longer than the server takes to notice a broken connection. */
-const FOREIGN_MS = 30_000;
+export const FOREIGN_MS = 30_000;
 
 /** Another service without NATS uses this database. The two would not receive each other's signals. */
 export class DatabaseInUse extends Error {
@@ -38,10 +38,10 @@ export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseIn
   });
   const claim = async (): Promise<boolean> =>
     (await sql<{ ours: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as ours`)[0]!.ours;
-  const givingUpAt = Date.now() + CLAIM_WAIT_MS;
+  const givingUpAt = performance.now() + CLAIM_WAIT_MS;
   try {
     while (!(await claim())) {
-      if (Date.now() > givingUpAt) throw new DatabaseInUse();
+      if (performance.now() > givingUpAt) throw new DatabaseInUse();
       await pause(CLAIM_RETRY_MS);
     }
   } catch (error) {
@@ -50,9 +50,9 @@ export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseIn
   }
   let foreignSince: number | undefined;
   const confirm = async (): Promise<void> => {
-    foreignSince = (await claim()) ? undefined : (foreignSince ?? Date.now());
+    foreignSince = (await claim()) ? undefined : (foreignSince ?? performance.now());
     // The lock may be held by this process's own lost connection. Another process holds it for longer.
-    if (foreignSince !== undefined && Date.now() - foreignSince > FOREIGN_MS) onLost(new DatabaseInUse());
+    if (foreignSince !== undefined && performance.now() - foreignSince > FOREIGN_MS) onLost(new DatabaseInUse());
   };
   // While Postgres is unavailable, no other process can claim the database either.
   const timer = setInterval(() => void confirm().catch(() => undefined), CONFIRM_MS).unref();

@@ -90,7 +90,7 @@ export async function* follow<Page>(
     // The server drops slow consumers by design, so the first failure resumes at once. Repeated failures without progress wait.
     if (failures > 1) await systemTiming.pause(backOffMs(failures - 1, systemTiming), signal);
     if (signal.aborted) return;
-    const started = Date.now();
+    const started = performance.now();
     let inbox: Inbox | undefined;
     let answered = false;
     try {
@@ -107,7 +107,7 @@ export async function* follow<Page>(
     } finally {
       inbox?.leave();
     }
-    if (Date.now() - started > BACK_OFF_MAX_MS) failures = 0;
+    if (performance.now() - started > BACK_OFF_MAX_MS) failures = 0;
   }
 }
 
