@@ -21,6 +21,7 @@ export default class ProcessEnvironment {
       useRealTimers: () => timers.useRealTimers(),
       advanceTimersByTime: (ms) => timers.advanceTimersByTime(ms),
       advanceTimersByTimeAsync: (ms) => timers.advanceTimersByTimeAsync(ms),
+      getTimerCount: () => timers.getTimerCount(),
       setTimeout: (ms) => {
         globalThis[TIMEOUT] = ms;
       },

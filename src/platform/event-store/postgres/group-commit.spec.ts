@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Sql } from 'postgres';
 import { Pool } from '../../postgres/pool.js';
 import { GroupCommit, SECOND_APPENDS_MIN } from './group-commit.js';
@@ -103,5 +103,26 @@ describe('group commit', () => {
     server.statements.forEach((statement) => statement.answer());
     await nextTurn();
     expect(committed).toEqual(server.statements.flatMap(({ streams }) => streams));
+  });
+
+  it('has a timer only while appends are open', async () => {
+    jest.useFakeTimers({
+      doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'],
+    });
+    try {
+      const quiet = new GroupCommit(new Pool(() => server.sql), 5_000, () => undefined);
+      expect(jest.getTimerCount()).toBe(0);
+      for (const statement of [0, 1]) {
+        const appended = quiet.append('a', 'none', [{ id: randomUUID(), type: 'Counted', data: '{}', metadata: '{}' }]);
+        await nextTurn();
+        expect(jest.getTimerCount()).toBe(1);
+        await answer(statement);
+        await appended;
+        jest.advanceTimersByTime(100);
+        expect(jest.getTimerCount()).toBe(0);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

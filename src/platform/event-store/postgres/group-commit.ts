@@ -53,7 +53,8 @@ export class GroupCommit {
   private closed = false;
   /** Why the waiting appends are not written yet. */
   private delay: { cause?: unknown } = {};
-  private readonly expiry: NodeJS.Timeout;
+  /** Runs while there are open appends. */
+  private expiry: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly pool: Pool,
@@ -61,9 +62,7 @@ export class GroupCommit {
     private readonly deadlineMs: number,
     /** Gets the events of committed appends, in log order. */
     private readonly onCommitted: (committed: readonly (readonly StoredEvent[])[]) => void,
-  ) {
-    this.expiry = setInterval(() => this.expire(), EXPIRY_CHECK_MS).unref();
-  }
+  ) {}
 
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[], maxAgeSeconds?: number): Promise<Appended> {
     assertStorable(stream, expected, events);
@@ -74,6 +73,7 @@ export class GroupCommit {
       const after = expected === 'none' ? -1 : expected;
       const waiting = { stream, expected, after, events, maxAgeSeconds, bytes, since: performance.now(), resolve, reject };
       this.open.add(waiting);
+      this.expiry ??= setInterval(() => this.expire(), EXPIRY_CHECK_MS).unref();
       this.queue.push(waiting);
       this.schedule();
     });
@@ -184,6 +184,9 @@ export class GroupCommit {
       append.reject(new StoreUnavailable(`The event store did not answer within ${this.deadlineMs} ms.`, this.delay));
     }
     if (expired > 0) this.queue = this.queue.filter((append) => this.open.has(append));
+    if (this.open.size > 0) return;
+    clearInterval(this.expiry);
+    this.expiry = undefined;
   }
 }
 
