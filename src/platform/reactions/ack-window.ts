@@ -1,5 +1,9 @@
+import { WakeFlag } from '../event-store/wake-flag.js';
+
 /** Tracks events that complete out of order, and the position up to which all are done. */
 export class AckWindow {
+  /** Rings when the position moves. */
+  readonly moved = new WakeFlag();
   private readonly open: { position: bigint; at: Date | null; done: boolean }[] = [];
   private passed: bigint;
   private passedAt: Date | null = null;
@@ -58,6 +62,7 @@ export class AckWindow {
   }
 
   private advance(): void {
+    if (this.open[0]?.done) this.moved.ring();
     while (this.open[0]?.done) {
       const { position, at } = this.open.shift()!;
       this.passed = position;

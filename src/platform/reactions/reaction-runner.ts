@@ -27,7 +27,7 @@ const IN_HAND_MAX = 256;
 export const WINDOW_EVENTS_MAX = 1_000;
 
 /** The interval of saving the checkpoint. */
-const CHECKPOINT_EVERY_MS = 100;
+export const CHECKPOINT_EVERY_MS = 100;
 /** How long a checkpoint may lag while there is nothing to do. A crash only repeats reading that part. */
 const IDLE_CHECKPOINT_MS = 2_000;
 
@@ -188,12 +188,17 @@ export class ReactionRunner {
 
   private async keepSaving(window: AckWindow, { epoch, signal }: Tenure): Promise<void> {
     const { timing } = this.dependencies;
+    const { moved } = window;
     let saved = { position: window.position, done: window.done, at: timing.elapsedMs() };
+    signal.addEventListener('abort', moved.ring, { once: true });
     while (!signal.aborted) {
+      await moved.rings();
       await timing.pause(CHECKPOINT_EVERY_MS, signal);
       const { position, done } = window;
       const isDue = done > saved.done || timing.elapsedMs() - saved.at >= IDLE_CHECKPOINT_MS;
-      if (position === saved.position || !isDue) continue;
+      if (!isDue) continue;
+      moved.mute();
+      if (position === saved.position) continue;
       await this.table.save(window, epoch);
       saved = { position, done, at: timing.elapsedMs() };
     }

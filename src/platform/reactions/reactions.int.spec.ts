@@ -8,10 +8,11 @@ import { type TestDatabase, testDatabase } from '../../../test/support/postgres-
 import { LOG_ENDS_EARLIER, LogDiffers, type LogReading, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
+import type { Timing } from '../../kernel/timing.js';
 import { Leadership } from '../supervision/leadership.js';
 import { systemTiming } from '../system-timing.js';
 import { askToRetry, createReactionTables, ReactionTable, takeBackReactions } from './reaction-tables.js';
-import { WINDOW_EVENTS_MAX } from './reaction-runner.js';
+import { CHECKPOINT_EVERY_MS, WINDOW_EVENTS_MAX } from './reaction-runner.js';
 import { Reactions } from './reactions.js';
 
 type Rang = Event<'BellRang', { times: number }>;
@@ -41,6 +42,7 @@ function start(
   more: Partial<Reaction<Rang>> = {},
   log = pino({ level: 'silent' }),
   sql = database.sql,
+  timing = systemTiming,
 ): Reactions {
   const reaction: Reaction<Rang> = {
     name: 'answer-door',
@@ -49,7 +51,7 @@ function start(
     on: { BellRang: act },
     ...more,
   };
-  const reactions = new Reactions({ sql, store, timing: systemTiming, log }, [reaction]);
+  const reactions = new Reactions({ sql, store, timing, log }, [reaction]);
   running.push(reactions);
   reactions.start();
   return reactions;
@@ -134,6 +136,19 @@ describe('a reaction', () => {
     await append(store, 'bell-a', rang(2));
     await eventually(() => heard.includes('bell-a 2'));
     expect(heard).toEqual(['bell-a 2']);
+  });
+
+  it('saves its checkpoint once after an event, and does not look for changes again before the next one', async () => {
+    const pauses: number[] = [];
+    const pause = (ms: number, signal?: AbortSignal) => (pauses.push(ms), systemTiming.pause(ms, signal));
+    start(listen, {}, undefined, undefined, Object.assign(Object.create(systemTiming) as Timing, { pause }));
+    const saves = () => pauses.filter((ms) => ms === CHECKPOINT_EVERY_MS).length;
+    for (const times of [1, 2]) {
+      const position = await append(store, 'bell-a', rang(times));
+      await eventually(() => isCheckpointAt(position));
+      await systemTiming.pause(5 * CHECKPOINT_EVERY_MS);
+      expect(saves()).toBe(times);
+    }
   });
 
   it('acts again after a crash on unfinished events, but not on those before the checkpoint', async () => {
