@@ -34,6 +34,7 @@ export class UnsealedTurnQueries extends Queries {
     except: Readonly<{ running: readonly string[]; pauses: readonly KnownPause[] }>,
     limit: number,
   ): Promise<readonly TakenTurn[]> {
+    if (producers.length === 0) return [];
     const ids = except.pauses.map(({ turnId }) => turnId);
     const untils = except.pauses.map(({ until }) => until.toISOString());
     return this.sql<TakenTurn[]>`
@@ -46,6 +47,7 @@ export class UnsealedTurnQueries extends Queries {
 
   /** The conversations among these that have a turn that is queued or running. */
   async conversationsUnderWay(conversationIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (conversationIds.length === 0) return new Set();
     const rows = await this.sql<{ conversation_id: string }[]>`
       select distinct conversation_id from unsealed_turns.unsealed_turn
       where conversation_id = any(${[...conversationIds]}) and expires_at is null`;
