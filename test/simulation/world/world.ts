@@ -69,7 +69,7 @@ export class World {
     this.rooms = {
       schedules: rooms.oneIn(3),
       followUps: rooms.oneIn(3),
-      unseenWorkersMs: rooms.oneIn(3) && parts.has('workers that are not seen') ? rooms.between(5, 800) : undefined,
+      unseenWorkersMs: rooms.oneIn(3) && parts.has('workers that are not seen') ? rooms.between(5, 300) : undefined,
     };
     this.network = new Network(simulation);
     this.log = new LogServer(simulation);
