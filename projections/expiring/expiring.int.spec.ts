@@ -30,6 +30,10 @@ beforeEach(async () => {
 const day = (number: number) => new Date(Date.UTC(2026, 0, number));
 const ids = (due: readonly Readonly<{ id: string }>[]) => due.map(({ id }) => id);
 
+it('the clock of the database shows the time', async () => {
+  expect(Math.abs((await queries.now()).getTime() - Date.now())).toBeLessThan(3_600_000);
+});
+
 describe('webhook runs', () => {
   const delivered = (runId: string, key: string, at: Date) =>
     model.given(

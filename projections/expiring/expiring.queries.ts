@@ -12,6 +12,11 @@ export type OldContinuation = Readonly<{ id: string; since: Date; turnId: string
 export const NEWEST_RUNS_KEPT = 50;
 
 export class ExpiringQueries extends Queries {
+  /** The time by the clock of the database. */
+  async now(): Promise<Date> {
+    return (await this.sql<{ now: Date }[]>`select now()`)[0]!.now;
+  }
+
   /** Webhook runs that ended before a time, the oldest first. `after`: the last item of the previous page. */
   async webhookRuns(before: Date, limit: number, after?: OldWebhookRun): Promise<readonly OldWebhookRun[]> {
     const { since, id } = after ?? FIRST;

@@ -22,10 +22,13 @@ const ago = (seconds: number) => new Date(now.getTime() - 1000 * seconds);
 class Rule implements RetentionRule {
   readonly name = 'things';
   readonly purged: string[] = [];
+  /** The times for which it was asked what is due. */
+  readonly times: Date[] = [];
   readonly broken = new Set<string>();
   constructor(private readonly things: readonly Due[]) {}
 
-  due(_: Date, limit: number, after?: Due): Promise<readonly Due[]> {
+  due(at: Date, limit: number, after?: Due): Promise<readonly Due[]> {
+    this.times.push(at);
     const from = after ? this.things.indexOf(after) + 1 : 0;
     return Promise.resolve(this.things.slice(from, from + limit));
   }
@@ -40,7 +43,8 @@ class Rule implements RetentionRule {
 const things = (count: number) =>
   Array.from({ length: count }, (_, index): Due => ({ id: `t${index}`, since: ago(count - index) }));
 const options = new RetentionOptions(3_600_000);
-const ticking = (...rules: RetentionRule[]) => new ApplyRetention(new RetentionRules(rules), options, systemIds);
+const database = { now: async () => now } as unknown as ExpiringQueries;
+const ticking = (...rules: RetentionRule[]) => new ApplyRetention(new RetentionRules(rules), database, options, systemIds);
 
 beforeEach(() => void Logger.overrideLogger(false));
 afterEach(() => void Logger.overrideLogger(['error']));
@@ -50,6 +54,15 @@ describe('a tick of the retention', () => {
     const [one, other] = [new Rule(things(2 * DUE_PER_PAGE_MAX + 1)), new Rule(things(1))];
     await ticking(one, other).tick(now);
     expect([one.purged.length, new Set(one.purged).size, other.purged]).toEqual([1001, 1001, ['t0']]);
+  });
+
+  it.each([
+    ['years ahead', ago(-5 * 365 * DAY_S), now],
+    ['ten minutes behind', ago(600), ago(600)],
+  ])('purges nothing early by a clock that is %s', async (_, clock, at) => {
+    const rule = new Rule(things(1));
+    await ticking(rule).tick(clock);
+    expect(rule.times).toEqual([at]);
   });
 
   it('purges at most DUE_PER_TICK_MAX items and leaves the rest to the next tick', async () => {

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
@@ -21,6 +22,7 @@ export class ApplyRetention implements Ticker {
 
   constructor(
     private readonly rules: RetentionRules,
+    private readonly expiring: ExpiringQueries,
     private readonly options: RetentionOptions,
     private readonly ids: Ids,
   ) {}
@@ -29,7 +31,10 @@ export class ApplyRetention implements Ticker {
     return this.options.everyMs;
   }
 
-  async tick(now: Date): Promise<void> {
+  /** What is due is due by two clocks, because a purge is final and the clock of one process may be far ahead. */
+  async tick(clock: Date): Promise<void> {
+    const database = await this.expiring.now();
+    const now = clock < database ? clock : database;
     const cause = causeOfTick(this, this.ids.next());
     for (const rule of this.rules.all) await this.apply(rule, now, cause).catch((error) => this.failed(rule, error));
   }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { Config } from '../../platform/config/config.js';
 import { ApplyRetention } from './apply-retention.ticker.js';
 import { TruncatePurged } from './truncate-purged.reaction.js';
@@ -10,6 +11,7 @@ const TICKERS = [ApplyRetention];
 /** Purges items after their retention, by the rules of all rooms. */
 @Module({
   providers: [
+    ExpiringQueries,
     ...REACTIONS,
     ...TICKERS,
     {
