@@ -20,6 +20,9 @@ import { webhookPath } from '../support/webhooks.js';
 import { cause } from '../support/turns.js';
 import { RaceLog, type RaceTaken } from './race-log.js';
 
+/** The clock of each process is this far ahead of that of the one before. */
+const CLOCKS_APART_MS = 120_000;
+
 /** The number of races of each kind, of processes, and of losses of the log's leader. */
 export type RacePlan = Readonly<{
   seed: number;
@@ -101,7 +104,10 @@ class RaceStory {
       STALE_PRODUCER_SECONDS: '10',
       LOG_LEVEL: 'warn',
     };
-    const services = await Promise.all(Array.from({ length: plan.processes }, () => ServiceProcess.start({ environment })));
+    const starts = Array.from({ length: plan.processes }, (_, index) =>
+      ServiceProcess.start({ environment, clockOffMs: index * CLOCKS_APART_MS }),
+    );
+    const services = await Promise.all(starts);
     const stores = Array.from(
       { length: 2 },
       () => new EventStoreDbEventStore({ connectionString: backing.environment['EVENT_STORE']! }),
