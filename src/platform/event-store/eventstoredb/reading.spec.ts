@@ -33,7 +33,8 @@ async function scanned(head: (end: () => void) => Promise<bigint>): Promise<bigi
     explained: (error: unknown) => Promise.resolve(error),
   };
   const cursor = new LogRead(-1n, {}, Infinity, () => head(() => call.emit('end')));
-  for await (const _ of readToEnd(connection as unknown as Connection, cursor, 5)) throw new Error('It has no page.');
+  // Without time for retries, because a timer may be early by a fraction of a millisecond.
+  for await (const _ of readToEnd(connection as unknown as Connection, cursor, 5, 0)) throw new Error('It has no page.');
   return cursor.end()?.position;
 }
 
