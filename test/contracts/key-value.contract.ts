@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { KEPT_MS_MAX, KEY_BYTES_MAX, type KeyValue, VALUE_BYTES_MAX } from '../../src/kernel/key-value.js';
+import { KEPT_MS_MAX, KEY_BYTES_MAX, type KeyValue, VALUE_BYTES_MAX } from '../../src/kernel/messaging/key-value.js';
 import { newId } from '../../src/kernel/ids.js';
 
 /** `here` and `there` are two parts of the service, in two processes if the adapter spans processes. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { KeyValueUnavailable } from '../../src/kernel/key-value.js';
+import { KeyValueUnavailable } from '../../src/kernel/messaging/key-value.js';
 import { NatsKeyValue } from '../../src/platform/messaging/key-value/nats-key-value.js';
 import { ServerTime } from '../../src/platform/messaging/key-value/server-time.js';
 import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import type { KeyValue } from '../../src/kernel/key-value.js';
-import { holdLease, holdSlot, isHeld, type LeaseOptions } from '../../src/kernel/lease.js';
+import type { KeyValue } from '../../src/kernel/messaging/key-value.js';
+import { holdLease, holdSlot, isHeld, type LeaseOptions } from '../../src/kernel/messaging/lease.js';
 import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { holdLease, isHeld } from '../../src/kernel/lease.js';
+import { holdLease, isHeld } from '../../src/kernel/messaging/lease.js';
 import { NatsKeyValue } from '../../src/platform/messaging/key-value/nats-key-value.js';
 import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';
 import { systemIds } from '../../src/platform/system-ids.js';

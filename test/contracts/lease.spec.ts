@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { KeyValueUnavailable } from '../../src/kernel/key-value.js';
-import { holdLease } from '../../src/kernel/lease.js';
+import { KeyValueUnavailable } from '../../src/kernel/messaging/key-value.js';
+import { holdLease } from '../../src/kernel/messaging/lease.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { SIGNAL_BYTES_MAX, type Signals } from '../../src/kernel/signals.js';
+import { SIGNAL_BYTES_MAX, type Signals } from '../../src/kernel/messaging/signals.js';
 import { eventually } from '../support/eventually.js';
 
 /** `here` and `there` are two parts of the service, in two processes if the adapter spans processes. */

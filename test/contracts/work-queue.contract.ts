@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { ATTEMPTS_MAX, PAYLOAD_BYTES_MAX, type WorkQueue } from '../../src/kernel/work-queue.js';
+import { ATTEMPTS_MAX, PAYLOAD_BYTES_MAX, type WorkQueue } from '../../src/kernel/messaging/work-queue.js';
 import { eventually } from '../support/eventually.js';
 
 /** Two parts of the service, in two processes if the adapter spans processes. Retries follow within milliseconds. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { WorkQueueUnavailable } from '../../src/kernel/work-queue.js';
+import { WorkQueueUnavailable } from '../../src/kernel/messaging/work-queue.js';
 import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';
 import { NatsWorkQueue } from '../../src/platform/messaging/work-queue/nats-work-queue.js';
 import { eventually } from '../support/eventually.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { DEDUPLICATION_MS, retryDelayMs } from '../../src/kernel/work-queue.js';
+import { DEDUPLICATION_MS, retryDelayMs } from '../../src/kernel/messaging/work-queue.js';
 import { InProcessWorkQueue } from '../../src/platform/messaging/work-queue/in-process-work-queue.js';
 import { eventually } from '../support/eventually.js';
 import { workQueueContract } from './work-queue.contract.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { KeyValue } from '../../src/kernel/key-value.js';
+import { KeyValue } from '../../src/kernel/messaging/key-value.js';
 import { newId } from '../../src/kernel/ids.js';
 import { monitorStream } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import { SCHEDULER_KEPT_UP } from '../../src/triggers/schedules/key-value-scheduler-heartbeat.js';

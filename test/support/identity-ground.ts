@@ -1,8 +1,8 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Clock } from '../../src/kernel/clock.js';
-import { Signals } from '../../src/kernel/signals.js';
+import { Signals } from '../../src/kernel/messaging/signals.js';
 import { Timing } from '../../src/kernel/timing.js';
-import { KeyValue } from '../../src/kernel/key-value.js';
+import { KeyValue } from '../../src/kernel/messaging/key-value.js';
 import { Config } from '../../src/platform/config/config.js';
 import { SseStreams } from '../../src/platform/http/sse.js';
 import { InProcessSignals } from '../../src/platform/messaging/signals/in-process-signals.js';

@@ -2,7 +2,7 @@ import { Controller, Get, HttpCode, Module, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { AddressInfo } from 'node:net';
 import type { Cause } from '../../src/kernel/event-sourcing/events.js';
-import type { KeyValue } from '../../src/kernel/key-value.js';
+import type { KeyValue } from '../../src/kernel/messaging/key-value.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { Access } from '../../src/platform/http/access.js';
 import { createHttpApp } from '../../src/platform/http/http-server.js';

@@ -14,7 +14,7 @@ import {
 } from '../../src/resources/tools/mcp/sign-in/oauth.commands.js';
 import { OAuthGrants } from '../../src/resources/tools/mcp/oauth-grants.js';
 import { OAuthHandshakes } from '../../src/resources/tools/mcp/oauth-handshakes.js';
-import type { KeyValue } from '../../src/kernel/key-value.js';
+import type { KeyValue } from '../../src/kernel/messaging/key-value.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 import { AddressRefused } from '../../src/platform/outgoing/outgoing-http.port.js';

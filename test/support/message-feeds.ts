@@ -1,4 +1,4 @@
-import { Signals } from '../../src/kernel/signals.js';
+import { Signals } from '../../src/kernel/messaging/signals.js';
 import type { MessageFeed } from '../../src/dialogue/journal/message-feed.js';
 import type { FrameBatch } from '../../src/dialogue/journal/frame-batch.js';
 import { FRAME_EVENT, messageStream } from '../../src/dialogue/journal/message.events.js';

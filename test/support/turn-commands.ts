@@ -3,7 +3,7 @@ import { AskAutomaticTurnHandler, turnHandlers as handlers } from '../../src/dia
 import { AppendTurnHandler } from '../../src/dialogue/conversation/additions.commands.js';
 import type { Commands } from '../../src/kernel/commands.js';
 import { StopAnswerHandler } from '../../src/dialogue/answering/runner/stop-answer.commands.js';
-import type { Signals } from '../../src/kernel/signals.js';
+import type { Signals } from '../../src/kernel/messaging/signals.js';
 import { InProcessSignals } from '../../src/platform/messaging/signals/in-process-signals.js';
 import type { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { commandsOver } from './commands-over.js';

@@ -14,7 +14,7 @@ import { WAITING } from '../../src/dialogue/answering/loop/background-calls.port
 import type { Blobs } from '../../src/kernel/blobs.js';
 import type { EventStore, StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../src/kernel/event-sourcing/events.js';
-import type { Signals } from '../../src/kernel/signals.js';
+import type { Signals } from '../../src/kernel/messaging/signals.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import type { Timing } from '../../src/kernel/timing.js';
 import { MessageFeed } from '../../src/dialogue/journal/message-feed.js';

@@ -16,7 +16,7 @@ import { decodeCause } from '../../kernel/event-sourcing/codec.js';
 import { type EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import type { WorkQueue } from '../../kernel/work-queue.js';
+import type { WorkQueue } from '../../kernel/messaging/work-queue.js';
 import type { Admission, UsageLimits } from '../../work/limits/usage-limits.port.js';
 import type { LanguageModels } from '../../resources/models/model/language-model.port.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';

@@ -11,8 +11,8 @@ import {
   YIELD_MS,
 } from '../../../test/support/job-processes.js';
 import { newId } from '../../kernel/ids.js';
-import { KeyValueUnavailable } from '../../kernel/key-value.js';
-import { isHeld } from '../../kernel/lease.js';
+import { KeyValueUnavailable } from '../../kernel/messaging/key-value.js';
+import { isHeld } from '../../kernel/messaging/lease.js';
 import { type Background, ToolFailed } from '../../resources/tools/toolbox/tool-kind.port.js';
 import { jobLease } from './job.policy.js';
 

@@ -1,5 +1,5 @@
-import { KeyValueUnavailable, type KeyValue } from '../../kernel/key-value.js';
-import { holdLease, holdSlot, type Lease } from '../../kernel/lease.js';
+import { KeyValueUnavailable, type KeyValue } from '../../kernel/messaging/key-value.js';
+import { holdLease, holdSlot, type Lease } from '../../kernel/messaging/lease.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Timing } from '../../kernel/timing.js';
 import { BackgroundCalls, type LongCall, type LongWork } from '../../dialogue/answering/loop/background-calls.port.js';

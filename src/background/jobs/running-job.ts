@@ -6,7 +6,7 @@ import type { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 import type { Ids } from '../../kernel/ids.js';
-import type { Signals } from '../../kernel/signals.js';
+import type { Signals } from '../../kernel/messaging/signals.js';
 import type { Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../kernel/timing.js';
 import { ToolFailed } from '../../resources/tools/toolbox/tool-kind.port.js';

@@ -1,6 +1,6 @@
 import type { Departure } from '../../kernel/departure.js';
 import { STREAM_START } from '../../kernel/event-sourcing/event-store.js';
-import { Seen } from '../../kernel/topics.js';
+import { Seen } from '../../kernel/messaging/topics.js';
 import type { FrameBatch } from './frame-batch.js';
 
 /** Maximum bytes of new frames that are buffered for a busy reader. Beyond it, the reader reads from the log again. */

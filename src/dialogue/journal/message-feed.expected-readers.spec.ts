@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/message-feeds.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { newId } from '../../kernel/ids.js';
-import { type Signals } from '../../kernel/signals.js';
+import { type Signals } from '../../kernel/messaging/signals.js';
 import type { Timing } from '../../kernel/timing.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';

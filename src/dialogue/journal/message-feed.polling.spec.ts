@@ -14,7 +14,7 @@ import {
 } from '../../../test/support/message-feeds.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { newId } from '../../kernel/ids.js';
-import { POLL_UNHEALTHY_MS } from '../../kernel/topics.js';
+import { POLL_UNHEALTHY_MS } from '../../kernel/messaging/topics.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { MessageFeed } from './message-feed.js';

@@ -8,12 +8,12 @@ import {
   STREAM_START,
 } from '../../kernel/event-sourcing/event-store.js';
 import type { Departure } from '../../kernel/departure.js';
-import { SIGNAL_BYTES_MAX, Signals } from '../../kernel/signals.js';
+import { SIGNAL_BYTES_MAX, Signals } from '../../kernel/messaging/signals.js';
 import { Timing } from '../../kernel/timing.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 import { isTerminal, messageStream } from './message.events.js';
 import type { Following } from './turn-activity.js';
-import { type Delivery, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
+import { type Delivery, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/messaging/topics.js';
 import { type FrameBatch, batchOf, batchesOf } from './frame-batch.js';
 import { FrameReader } from './frame-reader.js';
 

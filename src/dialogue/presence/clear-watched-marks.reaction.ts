@@ -3,7 +3,7 @@ import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { Commands } from '../../kernel/commands.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
-import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { KeyValueUnavailable } from '../../kernel/messaging/key-value.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import { OpenConversation } from '../conversation/conversation.commands.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../kernel/clock.js';
-import { KeyValue } from '../../kernel/key-value.js';
+import { KeyValue } from '../../kernel/messaging/key-value.js';
 
 /** How long a tab counts as viewing after its last report. Pages report twice as often. */
 export const WATCHING_MS = 45_000;

@@ -24,7 +24,7 @@ import fc from 'fast-check';
 import { anyCharacter } from '../../../test/support/any-character.js';
 import { IsArray, IsEmail, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { KeyValueUnavailable } from '../../kernel/messaging/key-value.js';
 import { AppendTooLarge, StoreUnavailable, WrongRevision } from '../../kernel/event-sourcing/event-store.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../kernel/rejection.js';

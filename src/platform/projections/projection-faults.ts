@@ -1,4 +1,4 @@
-import type { KeyValue } from '../../kernel/key-value.js';
+import type { KeyValue } from '../../kernel/messaging/key-value.js';
 
 const FAULTS = 'projection-faults.';
 /** How long a reported fault is kept. A projection that keeps failing reports it again within this time. */

@@ -3,9 +3,9 @@ import { BlobsUnavailable } from '../../kernel/blobs.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { ReadModelsBehind } from '../../kernel/event-sourcing/freshness.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
-import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { KeyValueUnavailable } from '../../kernel/messaging/key-value.js';
 import { isSocketAway } from '../unix-socket.js';
-import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
+import { WorkQueueUnavailable } from '../../kernel/messaging/work-queue.js';
 
 const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable, ReadModelsBehind];
 

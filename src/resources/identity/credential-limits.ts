@@ -1,4 +1,4 @@
-import type { RateLimit } from '../../kernel/rate-limit.js';
+import type { RateLimit } from '../../kernel/messaging/rate-limit.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { clientOf } from './client-address.js';
 import type { RedeemedCodes, ClientConnection, WrongCredentials } from './client-limits.port.js';

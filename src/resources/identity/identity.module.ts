@@ -2,9 +2,9 @@ import { Logger, Module, type OnApplicationBootstrap, type OnModuleInit } from '
 import { APP_GUARD, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Clock } from '../../kernel/clock.js';
-import { KeyValue } from '../../kernel/key-value.js';
-import { RateLimit } from '../../kernel/rate-limit.js';
-import { Signals } from '../../kernel/signals.js';
+import { KeyValue } from '../../kernel/messaging/key-value.js';
+import { RateLimit } from '../../kernel/messaging/rate-limit.js';
+import { Signals } from '../../kernel/messaging/signals.js';
 import { Timing } from '../../kernel/timing.js';
 import { Config } from '../../platform/config/config.js';
 import { AccessGuard } from './access-guard.http.js';

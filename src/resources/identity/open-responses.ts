@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Signals } from '../../kernel/signals.js';
+import type { Signals } from '../../kernel/messaging/signals.js';
 import type { Timing } from '../../kernel/timing.js';
 import { endEventStream } from '../../platform/http/sse.js';
 import { type Caller, type DeviceCaller, CREDENTIAL_ENDED } from './caller.js';

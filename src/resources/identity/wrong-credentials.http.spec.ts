@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AGENT_KEY, callProbe, serveProbe } from '../../../test/support/identity-probe.js';
-import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { KeyValueUnavailable } from '../../kernel/messaging/key-value.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { SessionTokens } from './session-tokens.js';
 

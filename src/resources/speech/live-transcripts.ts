@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Ids, isId } from '../../kernel/ids.js';
-import { KeyValue } from '../../kernel/key-value.js';
+import { KeyValue } from '../../kernel/messaging/key-value.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Seals } from '../../platform/credentials/seals.port.js';
 import type { LiveTranscript } from './live-transcript.policy.js';

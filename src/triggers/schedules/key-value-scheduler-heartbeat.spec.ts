@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type KeyValue, KeyValueUnavailable } from '../../kernel/key-value.js';
+import { type KeyValue, KeyValueUnavailable } from '../../kernel/messaging/key-value.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';

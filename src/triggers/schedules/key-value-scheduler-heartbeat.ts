@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Ids } from '../../kernel/ids.js';
-import { KeyValue, KeyValueUnavailable } from '../../kernel/key-value.js';
-import { holdLease, type Lease } from '../../kernel/lease.js';
+import { KeyValue, KeyValueUnavailable } from '../../kernel/messaging/key-value.js';
+import { holdLease, type Lease } from '../../kernel/messaging/lease.js';
 import { Timing } from '../../kernel/timing.js';
 import { SCHEDULER_BEHIND_MAX_MS, SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
 

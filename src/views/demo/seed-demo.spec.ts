@@ -5,7 +5,7 @@ import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import type { Commands } from '../../kernel/commands.js';
 import type { ExpectedRevision } from '../../kernel/event-sourcing/event-store.js';
 import { deterministicId } from '../../kernel/ids.js';
-import type { KeyValue } from '../../kernel/key-value.js';
+import type { KeyValue } from '../../kernel/messaging/key-value.js';
 import { agentStream } from '../../resources/agents/agent.events.js';
 import type { AgentKeyDirectory } from '../../resources/identity/agent-key-directory.port.js';
 import { type SeedSource, seedingTask } from '../../resources/sources/seed-source.js';

@@ -11,7 +11,7 @@ import { LOG_CATEGORY } from '../../kernel/event-sourcing/log-format.events.js';
 import { LOG_SEALS_CATEGORY } from '../../work/log-seals/log-seals.events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import { deterministicId, newId } from '../../kernel/ids.js';
-import { KeyValue } from '../../kernel/key-value.js';
+import { KeyValue } from '../../kernel/messaging/key-value.js';
 import { Timing } from '../../kernel/timing.js';
 import { seedingTask, SeedSource } from '../../resources/sources/seed-source.js';
 import { sourceStream } from '../../resources/sources/source/source.events.js';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { userEventsOptions } from '../../../test/support/user-events.js';
-import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { KeyValueUnavailable } from '../../kernel/messaging/key-value.js';
 import type { Timing } from '../../kernel/timing.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { systemIds } from '../../platform/system-ids.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Ids } from '../../kernel/ids.js';
-import { KeyValue, KeyValueUnavailable } from '../../kernel/key-value.js';
+import { KeyValue, KeyValueUnavailable } from '../../kernel/messaging/key-value.js';
 import { Timing } from '../../kernel/timing.js';
 import { userKey } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../kernel/clock.js';
-import { KeyValue } from '../../kernel/key-value.js';
+import { KeyValue } from '../../kernel/messaging/key-value.js';
 import { userKey } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 

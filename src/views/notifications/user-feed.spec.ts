@@ -5,7 +5,7 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { AwaySignals } from '../../../test/support/message-feeds.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { newId } from '../../kernel/ids.js';
-import type { Signals } from '../../kernel/signals.js';
+import type { Signals } from '../../kernel/messaging/signals.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { USER_EVENT, userStream } from './user.events.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Departure } from '../../kernel/departure.js';
 import { EventStore, type StoredEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
-import { Signals } from '../../kernel/signals.js';
+import { Signals } from '../../kernel/messaging/signals.js';
 import { Timing } from '../../kernel/timing.js';
-import { type Delivery, Seen, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
+import { type Delivery, Seen, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/messaging/topics.js';
 
 /** The subject of the signal that a user's stream has new events. */
 export const userSubject = (stream: string): string => stream.replace('-', '.');

@@ -5,7 +5,7 @@ import { EventStore, type NewEvent, type StoredEvent } from '../../kernel/event-
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Notification } from '../../kernel/event-sourcing/notifications.js';
 import { deterministicId } from '../../kernel/ids.js';
-import { Signals } from '../../kernel/signals.js';
+import { Signals } from '../../kernel/messaging/signals.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { idOf, userEventText } from './user-event.policy.js';
 import { USER_EVENT, userStream } from './user.events.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { KeyValue } from '../../kernel/key-value.js';
+import { KeyValue } from '../../kernel/messaging/key-value.js';
 
 /**
  * How long a reservation lasts if it is not released: longer than a question takes to reach the log and the read model. The

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { TaskQueries, TaskRecord } from '../../../projections/tasks/tasks.queries.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { InProcessWorkQueue } from '../../platform/messaging/work-queue/in-process-work-queue.js';
-import { holdLease } from '../../kernel/lease.js';
+import { holdLease } from '../../kernel/messaging/lease.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { TaskQueries, type TaskRecord } from '../../../projections/tasks/tasks.queries.js';
-import { isHeld } from '../../kernel/lease.js';
-import { KeyValue } from '../../kernel/key-value.js';
+import { isHeld } from '../../kernel/messaging/lease.js';
+import { KeyValue } from '../../kernel/messaging/key-value.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { Sightings } from '../../kernel/sightings.js';
 import { Timing } from '../../kernel/timing.js';
-import { WorkQueue } from '../../kernel/work-queue.js';
+import { WorkQueue } from '../../kernel/messaging/work-queue.js';
 import { taskLease } from './task.policy.js';
 import { TaskRunners } from './task-runner.port.js';
 

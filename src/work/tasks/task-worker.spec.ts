@@ -11,7 +11,7 @@ import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type BlobRef, type Blobs, BlobsUnavailable } from '../../kernel/blobs.js';
 import { lastEvent } from '../../kernel/event-sourcing/event-store.js';
-import { holdLease } from '../../kernel/lease.js';
+import { holdLease } from '../../kernel/messaging/lease.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';

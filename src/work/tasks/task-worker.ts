@@ -7,12 +7,12 @@ import { type EventStore, firstEvent } from '../../kernel/event-sourcing/event-s
 import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 import type { Ids } from '../../kernel/ids.js';
-import { type KeyValue } from '../../kernel/key-value.js';
-import { holdLease, type Lease, type LeaseOptions } from '../../kernel/lease.js';
+import { type KeyValue } from '../../kernel/messaging/key-value.js';
+import { holdLease, type Lease, type LeaseOptions } from '../../kernel/messaging/lease.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { type Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../kernel/timing.js';
-import { type WorkQueue } from '../../kernel/work-queue.js';
+import { type WorkQueue } from '../../kernel/messaging/work-queue.js';
 import { taskCodec } from './task.codec.js';
 import { type AttemptEnding, EndAttempt, ProgressTask, StartTask } from './task.commands.js';
 import { type Task, task } from './task.decider.js';

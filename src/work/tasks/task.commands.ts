@@ -4,7 +4,7 @@ import { Command, type Handler } from '../../kernel/commands.js';
 import type { Decision } from '../../kernel/event-sourcing/decider.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { nothingYet, Streams } from '../../kernel/event-sourcing/streams.js';
-import { WorkQueue } from '../../kernel/work-queue.js';
+import { WorkQueue } from '../../kernel/messaging/work-queue.js';
 import { TaskRunners } from './task-runner.port.js';
 import {
   failAttempt,

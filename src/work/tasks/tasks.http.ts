@@ -3,7 +3,7 @@ import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { TaskQueries, type TaskRecord } from '../../../projections/tasks/tasks.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { isId } from '../../kernel/ids.js';
-import { KeyValue } from '../../kernel/key-value.js';
+import { KeyValue } from '../../kernel/messaging/key-value.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { loadResult } from './task-result.js';
 import { isWorkerAlive } from './worker-presence.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { holdLease } from '../../kernel/lease.js';
+import { holdLease } from '../../kernel/messaging/lease.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';

@@ -1,5 +1,5 @@
 import { degraded, type ReadinessCheck } from '../../kernel/conditions.js';
-import type { KeyValue } from '../../kernel/key-value.js';
+import type { KeyValue } from '../../kernel/messaging/key-value.js';
 import { WORKER_LEASES } from './task.policy.js';
 
 /** Whether any worker is alive. @throws KeyValueUnavailable */

@@ -1,4 +1,4 @@
-import { KeyValue, type KeyValueEntry } from '../../../src/kernel/key-value.js';
+import { KeyValue, type KeyValueEntry } from '../../../src/kernel/messaging/key-value.js';
 import { InProcessKeyValue } from '../../../src/platform/messaging/key-value/in-process-key-value.js';
 import type { Actor } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';

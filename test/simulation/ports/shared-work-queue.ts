@@ -1,4 +1,4 @@
-import { ATTEMPTS_MAX, DEDUPLICATION_MS, retryDelayMs, type WorkQueue } from '../../../src/kernel/work-queue.js';
+import { ATTEMPTS_MAX, DEDUPLICATION_MS, retryDelayMs, type WorkQueue } from '../../../src/kernel/messaging/work-queue.js';
 import type { Seeded } from '../../support/seeded.js';
 import { type Actor, isAlive, type Life, lifeOf } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';

@@ -1,4 +1,4 @@
-import { type Signals } from '../../../src/kernel/signals.js';
+import { type Signals } from '../../../src/kernel/messaging/signals.js';
 import type { Seeded } from '../../support/seeded.js';
 import type { Actor } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { Signals } from '../../../kernel/signals.js';
+import { Signals } from '../../../kernel/messaging/signals.js';
 import { Timing } from '../../../kernel/timing.js';
 import { responseDeletedSubject } from './response.commands.js';
 import { storedResponse } from './response.decider.js';

@@ -2,7 +2,7 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { Signals } from '../../../kernel/signals.js';
+import { Signals } from '../../../kernel/messaging/signals.js';
 import { create, expire, remove, type StoredResponse, storedResponse } from './response.decider.js';
 import { type ResponseCreated, responseStream } from './response.events.js';
 

@@ -14,7 +14,7 @@ import { IdempotencyKeys, type KeyUsed } from '../../../kernel/event-sourcing/id
 import { Ids, isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { WorkQueue } from '../../../kernel/work-queue.js';
+import { WorkQueue } from '../../../kernel/messaging/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { InputGuard } from './input-guard.js';
 import { AnsweringOptions } from '../loop/answering-options.js';

@@ -12,7 +12,7 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { WorkQueue } from '../../../kernel/work-queue.js';
+import { WorkQueue } from '../../../kernel/messaging/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
 import { InputGuard } from './input-guard.js';

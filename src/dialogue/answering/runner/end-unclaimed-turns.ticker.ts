@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { UnsealedTurnQueries, type UnsealedTurn } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
-import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
+import { KeyValue, KeyValueUnavailable } from '../../../kernel/messaging/key-value.js';
 import { Sightings } from '../../../kernel/sightings.js';
 import { Timing } from '../../../kernel/timing.js';
 import { WORKER_LEASES } from '../../../work/tasks/task.policy.js';

@@ -1,5 +1,5 @@
 import type { Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
-import type { Signals } from '../../../kernel/signals.js';
+import type { Signals } from '../../../kernel/messaging/signals.js';
 import type { Timing } from '../../../kernel/timing.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';

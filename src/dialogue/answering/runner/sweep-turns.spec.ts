@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { answeringOptions } from '../../../../test/support/turns.js';
 import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
-import { KeyValueUnavailable } from '../../../kernel/key-value.js';
+import { KeyValueUnavailable } from '../../../kernel/messaging/key-value.js';
 import type { Timing } from '../../../kernel/timing.js';
 import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';

@@ -8,8 +8,8 @@ import {
 } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
-import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
-import { isHeld } from '../../../kernel/lease.js';
+import { KeyValue, KeyValueUnavailable } from '../../../kernel/messaging/key-value.js';
+import { isHeld } from '../../../kernel/messaging/lease.js';
 import { Sightings } from '../../../kernel/sightings.js';
 import { Timing } from '../../../kernel/timing.js';
 import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';

@@ -3,7 +3,7 @@ import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { granting } from '../../../../test/support/no-grants.js';
 import { askedTurn, cause, deltas, eventsOf, framesOf, scripted, workerOver } from '../../../../test/support/turns.js';
-import type { Signals } from '../../../kernel/signals.js';
+import type { Signals } from '../../../kernel/messaging/signals.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import { conversationStream } from '../../conversation/conversation.events.js';

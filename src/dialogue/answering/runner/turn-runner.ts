@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Ids } from '../../../kernel/ids.js';
-import { Signals } from '../../../kernel/signals.js';
+import { Signals } from '../../../kernel/messaging/signals.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../../kernel/timing.js';
 import { Commands } from '../../../kernel/commands.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { answeringOptions, askedTurn, framesOf, scripted, workerOver } from '../../../../test/support/turns.js';
-import { isHeld } from '../../../kernel/lease.js';
+import { isHeld } from '../../../kernel/messaging/lease.js';
 import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemIds } from '../../../platform/system-ids.js';

@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Ids } from '../../../kernel/ids.js';
-import { KeyValue } from '../../../kernel/key-value.js';
-import { holdLease } from '../../../kernel/lease.js';
+import { KeyValue } from '../../../kernel/messaging/key-value.js';
+import { holdLease } from '../../../kernel/messaging/lease.js';
 import { shuttingDown } from '../../../kernel/rejection.js';
 import { Timing } from '../../../kernel/timing.js';
-import { WorkQueue } from '../../../kernel/work-queue.js';
+import { WorkQueue } from '../../../kernel/messaging/work-queue.js';
 import { type Seat, TurnTaker } from '../intake/turn-taker.js';
 import { TURNS_QUEUE } from '../intake/turns-queue.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';

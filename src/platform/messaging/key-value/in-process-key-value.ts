@@ -1,4 +1,4 @@
-import { assertWithinLimits, KeyValue, type KeyValueEntry } from '../../../kernel/key-value.js';
+import { assertWithinLimits, KeyValue, type KeyValueEntry } from '../../../kernel/messaging/key-value.js';
 
 type Kept = KeyValueEntry & Readonly<{ expiresAt: number }>;
 type Ttl = { ttlMs?: number };

@@ -1,6 +1,12 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstream, type JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
-import { assertWithinLimits, KeyValue, type KeyValueEntry, KEPT_MS_MAX, KeyValueUnavailable } from '../../../kernel/key-value.js';
+import {
+  assertWithinLimits,
+  KeyValue,
+  type KeyValueEntry,
+  KEPT_MS_MAX,
+  KeyValueUnavailable,
+} from '../../../kernel/messaging/key-value.js';
 import type { NatsConnection } from '../nats/nats-connection.js';
 import { fromNatsName, toNatsName } from '../nats/nats-names.js';
 import { OnNats } from '../nats/on-nats.js';

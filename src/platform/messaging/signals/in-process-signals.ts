@@ -1,4 +1,4 @@
-import { SIGNAL_BYTES_MAX, Signals } from '../../../kernel/signals.js';
+import { SIGNAL_BYTES_MAX, Signals } from '../../../kernel/messaging/signals.js';
 
 type Listener = Readonly<{ onSignal: (payload: string) => void }>;
 

@@ -1,5 +1,5 @@
 import type { NatsConnection as Client, Subscription } from '@nats-io/transport-node';
-import { SIGNAL_BYTES_MAX, Signals } from '../../../kernel/signals.js';
+import { SIGNAL_BYTES_MAX, Signals } from '../../../kernel/messaging/signals.js';
 import type { NatsConnection } from '../nats/nats-connection.js';
 import { toNatsSubject } from '../nats/nats-names.js';
 import { InProcessSignals, warnOfListener } from './in-process-signals.js';

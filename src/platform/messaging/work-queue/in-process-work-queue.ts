@@ -7,7 +7,7 @@ import {
   WAITING_MAX,
   WorkQueue,
   WorkQueueUnavailable,
-} from '../../../kernel/work-queue.js';
+} from '../../../kernel/messaging/work-queue.js';
 
 type Handler = (payload: string) => Promise<void>;
 type Item = { readonly payload: string; attempts: number };

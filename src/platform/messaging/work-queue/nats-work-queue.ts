@@ -19,7 +19,7 @@ import {
   WAITING_MAX,
   WorkQueue,
   WorkQueueUnavailable,
-} from '../../../kernel/work-queue.js';
+} from '../../../kernel/messaging/work-queue.js';
 import type { NatsConnection } from '../nats/nats-connection.js';
 import { toNatsName } from '../nats/nats-names.js';
 import { OnNats } from '../nats/on-nats.js';

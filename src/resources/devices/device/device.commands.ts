@@ -8,7 +8,7 @@ import { Fingerprints } from '../../../kernel/event-sourcing/fingerprints.js';
 import { type Outcome, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { newId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
-import { Signals } from '../../../kernel/signals.js';
+import { Signals } from '../../../kernel/messaging/signals.js';
 import { CREDENTIAL_ENDED } from '../../identity/caller.js';
 import {
   addPattern,

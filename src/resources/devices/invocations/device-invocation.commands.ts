@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, type Outcome, Streams } from '../../../kernel/event-sourcing/streams.js';
-import { Signals } from '../../../kernel/signals.js';
+import { Signals } from '../../../kernel/messaging/signals.js';
 import { device } from '../device/device.decider.js';
 import { type DeviceId, deviceStream } from '../device/device.events.js';
 import {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../../kernel/commands.js';
 import { Ids } from '../../../kernel/ids.js';
-import { KeyValue } from '../../../kernel/key-value.js';
+import { KeyValue } from '../../../kernel/messaging/key-value.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { requireAccess } from '../../identity/access.policy.js';

@@ -4,9 +4,9 @@ import { DeviceQueries } from '../../../../projections/devices/devices.queries.j
 import { Clock } from '../../../kernel/clock.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Ids } from '../../../kernel/ids.js';
-import { KeyValue } from '../../../kernel/key-value.js';
+import { KeyValue } from '../../../kernel/messaging/key-value.js';
 import { Rejection } from '../../../kernel/rejection.js';
-import { Signals } from '../../../kernel/signals.js';
+import { Signals } from '../../../kernel/messaging/signals.js';
 import { Timing } from '../../../kernel/timing.js';
 import { withSignals } from '../../../kernel/with-signals.js';
 import type { SseStream } from '../../../platform/http/reader-stream.js';

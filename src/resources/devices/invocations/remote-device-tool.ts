@@ -5,7 +5,7 @@ import { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { ANSWER_PATIENCE_MS, type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
-import { Signals } from '../../../kernel/signals.js';
+import { Signals } from '../../../kernel/messaging/signals.js';
 import { Timing } from '../../../kernel/timing.js';
 import { withSignals } from '../../../kernel/with-signals.js';
 import {

@@ -1,8 +1,8 @@
 import { Logger, Module } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import { RateLimit } from '../../../kernel/rate-limit.js';
+import { RateLimit } from '../../../kernel/messaging/rate-limit.js';
 import { Commands } from '../../../kernel/commands.js';
-import { KeyValue } from '../../../kernel/key-value.js';
+import { KeyValue } from '../../../kernel/messaging/key-value.js';
 import { withoutTrailing } from '../../../kernel/trailing.js';
 import { Config } from '../../../platform/config/config.js';
 import { Seals } from '../../../platform/credentials/seals.port.js';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { KeyValue } from '../../../kernel/key-value.js';
+import type { KeyValue } from '../../../kernel/messaging/key-value.js';
 import { SealBroken, type Seals } from '../../../platform/credentials/seals.port.js';
 
 const SECRET_BYTES = 32;

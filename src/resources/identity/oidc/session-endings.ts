@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { Signals } from '../../../kernel/signals.js';
+import { Signals } from '../../../kernel/messaging/signals.js';
 import { CREDENTIAL_ENDED } from '../caller.js';
 import { LiveSessions } from '../sessions/live-sessions.js';
 import { StateSessionFact } from '../sessions/session.commands.js';

@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/clock.js';
 import type { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { newId } from '../../../kernel/ids.js';
-import type { KeyValue } from '../../../kernel/key-value.js';
+import type { KeyValue } from '../../../kernel/messaging/key-value.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { invalidToken, tokenRevoked } from '../identity.rejections.js';
 import type { SessionTokens } from '../session-tokens.js';

@@ -4,7 +4,7 @@ import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { newId } from '../../../kernel/ids.js';
-import { Signals } from '../../../kernel/signals.js';
+import { Signals } from '../../../kernel/messaging/signals.js';
 import { expiryIn, freshAccessToken, type TokenRules } from './access-token.policy.js';
 import { accessTokens, create, regenerate, revoke, type TokenWish } from './access-tokens.decider.js';
 import { type AccessTokenId, accessTokensStream } from './access-tokens.events.js';

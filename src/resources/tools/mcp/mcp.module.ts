@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Ids } from '../../../kernel/ids.js';
-import { KeyValue } from '../../../kernel/key-value.js';
+import { KeyValue } from '../../../kernel/messaging/key-value.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../../kernel/timing.js';
 import { Config } from '../../../platform/config/config.js';

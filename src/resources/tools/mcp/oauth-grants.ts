@@ -2,8 +2,8 @@ import type { Clock } from '../../../kernel/clock.js';
 import type { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { Ids } from '../../../kernel/ids.js';
-import type { KeyValue } from '../../../kernel/key-value.js';
-import { holdLease } from '../../../kernel/lease.js';
+import type { KeyValue } from '../../../kernel/messaging/key-value.js';
+import { holdLease } from '../../../kernel/messaging/lease.js';
 import type { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../../kernel/timing.js';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InProcessKeyValue } from '../platform/messaging/key-value/in-process-key-value.js';
+import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import { type KeyValue, type KeyValueEntry, KeyValueUnavailable } from './key-value.js';
 import { RACES_MAX, type Rate, RateLimit, UNCOUNTED_MS } from './rate-limit.js';
 

@@ -1,5 +1,5 @@
 import type { Signals } from './signals.js';
-import type { Timing } from './timing.js';
+import type { Timing } from '../timing.js';
 
 /** Signals may be lost, so the log is polled at this interval for what readers wait for. */
 const POLL_HEALTHY_MS = 5_000;

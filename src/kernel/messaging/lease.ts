@@ -1,6 +1,6 @@
-import type { Ids } from './ids.js';
+import type { Ids } from '../ids.js';
 import { type KeyValue, KeyValueUnavailable } from './key-value.js';
-import type { Timing } from './timing.js';
+import type { Timing } from '../timing.js';
 
 export type LeaseOptions = Readonly<{
   /** The lease expires this long after its last renewal. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from './clock.js';
+import type { Clock } from '../clock.js';
 import { type KeyValue, KeyValueUnavailable } from './key-value.js';
 
 /** A token bucket: `max` tokens, refilled evenly within `windowMs`. A `max` of 0 means no limit. */

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { InProcessSignals } from '../platform/messaging/signals/in-process-signals.js';
-import { systemTiming } from '../platform/system-timing.js';
+import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../platform/system-timing.js';
 import type { Signals } from './signals.js';
-import type { Timing } from './timing.js';
+import type { Timing } from '../timing.js';
 import { type Delivery, POLLED_TOPICS_MAX, Seen, Topics } from './topics.js';
 
 const delivery: Delivery<string[]> = {
