@@ -7,6 +7,9 @@ import { type ProcessOptions, ServiceProcess } from './process.js';
 import { ScriptedModelServer } from './scripted-model-server.js';
 import { TEST_SETTINGS } from './service.js';
 
+/** The clock of the process is this far from that of the store, so nothing may depend on their being equal. */
+const CLOCK_OFF_MS = -600_000;
+
 /** A service in a separate process with its own data and a scripted model. */
 export type ScriptedProcess<On extends Ground = Backing> = Readonly<{
   service: ServiceProcess;
@@ -25,7 +28,7 @@ export async function startScriptedProcess<On extends Ground = Backing>(
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-process-'));
   const endpoint = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'scripted' };
   const environment = { ...TEST_SETTINGS, ...backing.environment, ...endpoint, DATA_DIR: dataDir, ...settings };
-  const service = await ServiceProcess.start({ environment, ...options });
+  const service = await ServiceProcess.start({ environment, clockOffMs: CLOCK_OFF_MS, ...options });
   return {
     service,
     backing,
