@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { failNextReads } from '../../../../test/support/away-store.js';
 import { commandsOver } from '../../../../test/support/commands-over.js';
 import { eventually } from '../../../../test/support/eventually.js';
@@ -69,11 +69,14 @@ async function world() {
   const handOut = () => commands.execute(new HandOutInvocation(requested[0]!, deviceId, 's1', cause));
   const finish = { exitCode: 0, durationMs: 1, error: null, stdoutSha256: null, stderrSha256: null };
   const end = () => commands.execute(new ReceiveOutput(requested[0]!, deviceId, { output: undefined, finish }, cause));
-  return { store, timing, clock, context, requested, call, handOut, end };
+  /** Virtual time would pass while a test waits for what the tool does. */
+  const stopTime = () => jest.spyOn(timing, 'elapsedMs').mockReturnValue(timing.elapsedMs());
+  return { store, timing, clock, context, requested, call, handOut, end, stopTime };
 }
 
 it('a command is waited for while the event store is away, and runs once', async () => {
-  const { store, context, requested, call, handOut, end } = await world();
+  const { store, context, requested, call, handOut, end, stopTime } = await world();
+  stopTime();
   const before = failNextReads(store, 3);
   const calling = call();
   await eventually(() => requested.length > 0);
@@ -91,7 +94,8 @@ it('a command is waited for while the event store is away, and runs once', async
 });
 
 it('a command has its time, although the clock is set forward while the device runs it', async () => {
-  const { timing, clock, requested, call, handOut, end } = await world();
+  const { timing, clock, requested, call, handOut, end, stopTime } = await world();
+  stopTime();
   const calling = call();
   await eventually(() => requested.length > 0);
   clock.offMs = 600_000;
