@@ -100,7 +100,8 @@ module.exports = {
       { path: '\\.decider\\.ts$', pathNot: TEST },
       {
         path: [
-          '^src/kernel/(event-sourcing/)?(event-store|streams|signals|key-value|lease|work-queue|blobs|clock|freshness|ids)\\.ts$',
+          '^src/kernel/(event-sourcing/)?(event-store|streams|blobs|clock|freshness|ids)\\.ts$',
+          '^src/kernel/messaging/',
           '\\.port\\.ts$',
           '^(node:)?crypto$',
         ],
