@@ -58,6 +58,9 @@ const originRecord = (origin: TurnOrigin) =>
     ? { scheduled: true, schedule_id: origin.scheduleId, run_id: origin.runId, scheduled_run_at: origin.scheduledFor }
     : { wake: { source: origin.source, ref_id: origin.refId, dedupe_key: origin.dedupeKey } };
 
+const attachmentsOf = ({ attachments }: TurnRow) =>
+  attachments.length > 0 ? { attachments: attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {};
+
 export type QueryRecord = ReturnType<typeof queryRecord>;
 
 /** A turn as its owner sees it. */
@@ -74,7 +77,7 @@ export const queryRecord = (row: TurnRow) => ({
   request_id: row.request_id,
   last_heartbeat_at: row.changed_at,
   ...(row.structured ? { structured: true } : {}),
-  ...(row.attachments.length > 0 ? { attachments: row.attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {}),
+  ...attachmentsOf(row),
   ...metadataOf(row),
   ...(row.feedback === null ? {} : { feedback: row.feedback, feedback_timestamp: row.feedback_at }),
 });
@@ -90,5 +93,5 @@ export const sharedRecord = (row: TurnRow) => ({
   tool_calls: row.tool_calls,
   timestamp: row.asked_at,
   feedback: null,
-  ...(row.attachments.length > 0 ? { attachments: row.attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {}),
+  ...attachmentsOf(row),
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { CLOCKS_APART_MS_MAX } from '../../../kernel/clocks-apart.js';
 import {
   acknowledge,
-  CLOCKS_APART_MS_MAX,
   giveUp,
   handOut,
   type Invocation,

@@ -1,3 +1,4 @@
+import { CLOCKS_APART_MS_MAX } from '../../../kernel/clocks-apart.js';
 import type { Decision } from '../../../kernel/event-sourcing/decider.js';
 import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
@@ -86,12 +87,9 @@ function requestedOf({ requested, status }: Invocation, deviceId: string): Invoc
 }
 
 /**
- * How far apart, in milliseconds, the clock that set a deadline and another one may be. The process that waits ends a command in
- * time, and else a ticker does. The deadline itself only keeps devices from commands that no process was there to end.
+ * Whether the deadline of a command has passed by any clock. The process that waits ends a command in time, and else a ticker
+ * does. The deadline itself only keeps devices from commands that no process was there to end.
  */
-export const CLOCKS_APART_MS_MAX = 20 * 60_000;
-
-/** Whether the deadline of a command has passed by any clock. */
 const isPast = ({ requested }: Invocation, now: Date): boolean =>
   now.getTime() >= Date.parse(requested!.deadline) + CLOCKS_APART_MS_MAX;
 

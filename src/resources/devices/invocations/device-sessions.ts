@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DeviceQueries } from '../../../../projections/devices/devices.queries.js';
 import { Clock } from '../../../kernel/clock.js';
+import { CLOCKS_APART_MS_MAX } from '../../../kernel/clocks-apart.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Ids } from '../../../kernel/ids.js';
 import { KeyValue } from '../../../kernel/messaging/key-value.js';
@@ -14,7 +15,6 @@ import type { DeviceCaller } from '../../identity/caller.js';
 import type { DeviceId } from '../device/device.events.js';
 import { DevicesOptions } from '../device/devices-options.js';
 import { HandOutInvocation, INVOCATION_REQUESTED } from './device-invocation.commands.js';
-import { CLOCKS_APART_MS_MAX } from './device-invocation.decider.js';
 import { type InvocationId, type InvocationRequested, isInvocationId } from './device-invocation.events.js';
 
 /** How long a device has to open the session of a ticket. */

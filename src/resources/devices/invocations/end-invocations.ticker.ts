@@ -10,7 +10,7 @@ import { GiveUpInvocation } from './device-invocation.commands.js';
 
 const EVERY_MS = 1_000;
 /** Maximum number of open invocations that this process watches. The others follow when these are over. */
-const WATCHED_MAX = 1_000;
+export const WATCHED_MAX = 1_000;
 
 /**
  * Ends the invocations whose time is over and whose turn's process has ended. A turn that still waits does so itself, earlier,

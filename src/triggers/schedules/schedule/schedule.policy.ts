@@ -1,3 +1,4 @@
+import { CLOCKS_APART_MS_MAX } from '../../../kernel/clocks-apart.js';
 import { Rejection } from '../../../kernel/rejection.js';
 
 /** The rules by which slots become runs. */
@@ -12,14 +13,10 @@ export type LedgerRules = Readonly<{
   failuresMax: number;
 }>;
 
-/**
- * Maximum difference between the clocks of two processes. Without it, a process whose clock is ahead would time out the runs of
- * others too early.
- */
-const CLOCKS_APART_MS_MAX = 20 * 60_000;
 /** Time for queueing and reporting a run, in addition to its own time. */
 const RUN_SLACK_MS = 5 * 60_000;
 
+/** How long a schedule waits for its run. A process whose clock is ahead must not time out the runs of others too early. */
 export const runLimitMs = (timeoutMs: number): number => timeoutMs + RUN_SLACK_MS + CLOCKS_APART_MS_MAX;
 
 /** Maximum number of slots decided in one append. After an outage, further appends decide on the rest. */
