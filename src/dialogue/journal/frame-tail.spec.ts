@@ -4,18 +4,19 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { askedTurn, cause, eventsOf } from '../../../test/support/turns.js';
 import type { Commands } from '../../kernel/commands.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { newId } from '../../kernel/ids.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import type { Identity } from '../../resources/identity/identity.js';
 import { type WatchConversation, WatchConversationHandler } from '../conversation/conversation.commands.js';
-import { conversation } from '../conversation/conversation.decider.js';
+import { conversation, remove } from '../conversation/conversation.decider.js';
 import { conclude, seal, startTurn } from '../conversation/turn.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { AnswerReaders } from './answer-readers.js';
 import { FrameTail } from './frame-tail.js';
-import { MessageAccess } from './message-access.js';
+import { MessageAccess, RecentMessages } from './message-access.js';
 import { FRAME_EVENT, messageStream } from './message.events.js';
 import { MessageFeed } from './message-feed.js';
 import { TurnActivity } from './turn-activity.js';
@@ -32,6 +33,7 @@ let store: InMemoryEventStore;
 let streams: Streams;
 let signals: InProcessSignals;
 let access: MessageAccess;
+let recent: RecentMessages;
 let tail: FrameTail;
 let reads: string[];
 
@@ -39,11 +41,12 @@ beforeEach(() => {
   store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
   signals = new InProcessSignals();
-  access = new MessageAccess(store, streams, {} as ConversationQueries);
+  recent = new RecentMessages();
+  access = new MessageAccess(store, streams, {} as ConversationQueries, recent);
   const handler = new WatchConversationHandler(streams);
   const commands = { execute: (command: WatchConversation) => handler.execute(command) } as unknown as Commands;
   const feed = new MessageFeed(store, signals, systemTiming);
-  tail = new FrameTail(feed, new TurnActivity(streams), new AnswerReaders(commands, store, new LastWrites()));
+  tail = new FrameTail(feed, new TurnActivity(streams), new AnswerReaders(commands, store, new LastWrites()), recent);
   reads = [];
   const read = store.read.bind(store);
   store.read = (name, reading) => {
@@ -82,8 +85,38 @@ it('replays a finished and seen answer with two reads and without a subscription
   await replayed();
   reads = [];
   expect(await replayed()).toBe(`id: 0\ndata: {"type":"answer","answer":"So."}\n\nid: 1\ndata: ${END}\n\n`);
-  expect(reads).toEqual([messageStream(turnId), stream]);
+  expect(reads).toEqual([stream, messageStream(turnId)]);
   expect(signals.subjects).toBe(0);
+});
+
+it('decides on a conversation that was read after the frames, unless their journal was complete before', async () => {
+  await store.append(messageStream(turnId), 'none', written('"a"'));
+  await askedTurn(store, conversationId, turnId);
+  await access.opened(turnId, identity);
+  recent.note({ conversationId, turnId });
+  const read = store.read.bind(store);
+  store.read = async function* (name, reading) {
+    if (name === messageStream(turnId)) await streams.transact(stream, conversation, remove, cause);
+    yield* read(name, reading);
+  };
+  reads = [];
+  await expect(access.opened(turnId, identity)).rejects.toMatchObject({ code: 'message-not-found' });
+  expect(reads[0]).toBe(stream);
+});
+
+it('reads the conversation again if it could not be read together with the journal', async () => {
+  await store.append(messageStream(turnId), 'none', written(END));
+  await answered();
+  recent.note({ conversationId, turnId });
+  const read = store.read.bind(store);
+  let failures = 1;
+  reads = [];
+  store.read = (name, reading) => {
+    if (name === stream && failures-- > 0) throw new StoreUnavailable('away');
+    return read(name, reading);
+  };
+  expect(await access.readable(turnId, identity)).toMatchObject({ conversationId });
+  expect(reads).toEqual([messageStream(turnId), stream]);
 });
 
 it('delivers frames that are written between the first page and the subscription', async () => {

@@ -3,7 +3,7 @@ import type { Departure } from '../../kernel/departure.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { AnswerReaders } from './answer-readers.js';
-import type { StartedReading } from './message-access.js';
+import { RecentMessages, type StartedReading } from './message-access.js';
 import type { TurnToRun } from './message.events.js';
 import { type StartedFrames, type FrameReading, type Follows, MessageFeed } from './message-feed.js';
 import { type FrameBatch } from './frame-batch.js';
@@ -19,6 +19,7 @@ export class FrameTail {
     private readonly feed: MessageFeed,
     private readonly activity: TurnActivity,
     private readonly readers: AnswerReaders,
+    private readonly recent: RecentMessages,
   ) {}
 
   /** As `MessageFeed.expect`. */
@@ -58,6 +59,7 @@ export class FrameTail {
   }
 
   private following(turn: TurnToRun, departure: Departure, started?: StartedReading): [Follows, Departure, StartedFrames?] {
+    this.recent.note(turn);
     const asked = (terminalId: number) => this.activity.follows(turn.conversationId, turn.turnId, terminalId);
     return started
       ? [asked, departure, { pages: started.journal, follows: knowing(started, turn.turnId, asked) }]

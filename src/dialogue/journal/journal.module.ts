@@ -12,7 +12,7 @@ import { ExpireJournals } from './expire-journals.js';
 import { FramePublisher } from './frame-publisher.port.js';
 import { FrameTail } from './frame-tail.js';
 import { JournalOptions } from './journal-options.js';
-import { MessageAccess } from './message-access.js';
+import { MessageAccess, RecentMessages } from './message-access.js';
 import { MessageFeed } from './message-feed.js';
 import { MessagesController } from './messages.http.js';
 import { ConversationModule } from '../conversation/conversation.module.js';
@@ -45,6 +45,7 @@ type AdditionParts = [EventStore, Streams, Commands, EarlierTurns, JournalOption
     ExpireJournalsOfHandler,
     { provide: FramePublisher, useExisting: MessageFeed },
     AnswerReaders,
+    RecentMessages,
     FrameTail,
     MessageAccess,
     {

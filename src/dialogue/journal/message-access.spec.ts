@@ -13,7 +13,7 @@ import { encodeMetadata } from '../../kernel/event-sourcing/codec.js';
 import { newId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { MessageAccess } from './message-access.js';
+import { MessageAccess, RECENT_MESSAGES_MAX, RecentMessages } from './message-access.js';
 import { turnCommands } from '../../../test/support/turn-commands.js';
 
 const [conversationId, turnId] = [newId(), newId()];
@@ -26,12 +26,14 @@ let streams: Streams;
 /** The read model's entry of a message without a journal. */
 let known: { conversationId: string; expired: boolean } | undefined;
 let access: MessageAccess;
+let recent: RecentMessages;
 
 beforeEach(() => {
   store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
   known = undefined;
-  access = new MessageAccess(store, streams, { conversationOf: async () => known } as unknown as ConversationQueries);
+  recent = new RecentMessages();
+  access = new MessageAccess(store, streams, { conversationOf: async () => known } as unknown as ConversationQueries, recent);
 });
 
 /** Asks a question with or without a key and begins its journal. */
@@ -124,4 +126,10 @@ describe('a message', () => {
     await asked(null);
     await expect(access.readable(turnId, as(undefined))).rejects.toMatchObject({ code: 'unauthenticated' });
   });
+});
+
+it('only the most recent messages are cached with their conversations', () => {
+  for (let n = 0; n <= RECENT_MESSAGES_MAX; n++) recent.note({ conversationId: 'c1', turnId: `t${n}` });
+  expect(recent.conversationOf('t0')).toBeUndefined();
+  expect(recent.conversationOf(`t${RECENT_MESSAGES_MAX}`)).toBe('c1');
 });

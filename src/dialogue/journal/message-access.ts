@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import type { Conversation } from '../conversation/turn.policy.js';
-import { type JournalAccess, messageStream } from './message.events.js';
+import { type JournalAccess, messageStream, type TurnToRun } from './message.events.js';
 import { OpenedJournal } from './opened-journal.js';
 import { requireAccess } from '../../resources/identity/access.policy.js';
 import type { Caller } from '../../resources/identity/caller.js';
@@ -27,6 +28,26 @@ export type OpenedMessage = ReadableMessage & Readonly<{ started?: StartedReadin
 
 type Found = Readonly<{ conversationId: string; expired: boolean; askedWith: string | undefined }>;
 
+/** Maximum number of messages in the cache, about 200 bytes each. */
+export const RECENT_MESSAGES_MAX = 10_000;
+
+/**
+ * The conversations of recently read messages. A message never changes its conversation, so its journal and its conversation can
+ * be read at once.
+ */
+@Injectable()
+export class RecentMessages {
+  private readonly conversations = new LRUCache<string, string>({ max: RECENT_MESSAGES_MAX });
+
+  note({ conversationId, turnId }: TurnToRun): void {
+    this.conversations.set(turnId, conversationId);
+  }
+
+  conversationOf(messageId: string): string | undefined {
+    return this.conversations.get(messageId);
+  }
+}
+
 /**
  * Decides who may read and stop a message: the parties of its conversation. An unknown message and one of another user get the
  * same error. The first frame of the journal names the conversation, so a reader is admitted before any read model has the
@@ -38,6 +59,7 @@ export class MessageAccess {
     private readonly store: EventStore,
     private readonly streams: Streams,
     private readonly conversations: ConversationQueries,
+    private readonly recent: RecentMessages,
   ) {}
 
   /** @throws Rejection unauthenticated, unknown-agent-key, message-not-found */
@@ -51,7 +73,7 @@ export class MessageAccess {
 
   /** Checks access to a message of a conversation that was asked with this token, if any. @throws Rejection message-not-found */
   async requireReadable(conversationId: string, askedWith: string | undefined, caller: Caller): Promise<void> {
-    const { state } = await this.streams.foldOnwards(conversationStream(conversationId), conversation);
+    const { state } = await this.read(conversationId);
     requireAccess(caller, { does: 'replay', conversation: state, askedWith }, notFound);
     if (state.status === 'deleted') throw notFound();
   }
@@ -76,13 +98,18 @@ export class MessageAccess {
     const caller = await identity.callerOrReader();
     if (!caller) throw unauthenticated();
     if (!isId(messageId)) throw notFound();
+    const recentId = this.recent.conversationOf(messageId);
+    const early = recentId === undefined ? undefined : this.read(recentId).catch(() => undefined);
     const found = foundIn(await metadataOf(messageId)) ?? (await this.fromReadModel(messageId));
     if (!found) throw notFound();
-    // Read after the frame, so that the conversation is at least as new as the shown frames.
-    const folded = await this.streams.foldOnwards(conversationStream(found.conversationId), conversation);
+    const folded = sealed(await early, messageId) ?? (await this.read(found.conversationId));
     requireAccess(caller, { does: 'replay', conversation: folded.state, askedWith: found.askedWith }, notFound);
     if (folded.state.status === 'deleted') throw notFound();
     return { ...found, folded };
+  }
+
+  private read(conversationId: string): Promise<Folded<Conversation>> {
+    return this.streams.foldOnwards(conversationStream(conversationId), conversation);
   }
 
   /** Finds an expired message. The read model does not have the token of a question, so a restricted token cannot read it. */
@@ -91,6 +118,13 @@ export class MessageAccess {
     return found && { ...found, askedWith: undefined };
   }
 }
+
+/**
+ * The conversation, if it states that the journal is complete. Otherwise it is read after the frame, so that it is at least as new
+ * as the shown frames.
+ */
+const sealed = (read: Folded<Conversation> | undefined, messageId: string): Folded<Conversation> | undefined =>
+  read?.state.turns.get(messageId)?.sealed ? read : undefined;
 
 /** Finds a message by the metadata of its first frame, if that is kept. */
 function foundIn(metadata: string | undefined): Found | undefined {
