@@ -59,11 +59,25 @@ it('after a start all queued tasks are nudged', async () => {
   expect(new Set(nudged).size).toBe(1_200);
 });
 
+it('a queued task that the read model shows only some time after the start is nudged then', async () => {
+  const { sweep, timing, nudged, add, close } = world([]);
+  for (let second = 0; second < 20; second++) {
+    await sweep.tick(at(second));
+    await timing.pause(1_000);
+  }
+  add({ taskId: 'shown late', status: 'queued' });
+  await sweep.tick(at(20));
+  await new Promise((resolve) => setImmediate(resolve));
+  await close();
+  expect(nudged).toEqual(['shown late']);
+});
+
 it.each([
   ['runs with that of the store', (second: number) => at(second)],
   ['is months behind that of the store', (second: number) => new Date(at(second).getTime() - 250 * 86_400_000)],
 ])('a queued task whose nudge was lost is nudged 30 seconds after the sweep has seen it, when its clock %s', async (_, clock) => {
   const { sweep, timing, nudged, add, close } = world([]);
+  await timing.pause(30_000);
   await sweep.tick(clock(0));
   add({ taskId: 'forgotten', status: 'queued' });
   const nudges: number[] = [];

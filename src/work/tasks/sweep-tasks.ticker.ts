@@ -24,14 +24,21 @@ const NUDGE_AGAIN_MS = 30_000;
 const NUDGE_LOST_MS = 2_000;
 
 /**
- * Nudges workers about tasks that should run and do not: due retries, tasks of lost workers, and tasks that wait for long. After
- * a start, every queued task is nudged once, because the process that held its nudge may have crashed.
+ * Queued tasks are nudged for this time after a start, because the process that held their nudges may have crashed. The read model
+ * may show the last of them only after a while.
+ */
+const CATCH_UP_MS = 30_000;
+
+/**
+ * Nudges workers about tasks that should run and do not: due retries, tasks of lost workers, tasks that were queued before the
+ * start, and tasks that wait for long.
  */
 @Injectable()
 export class SweepTasks implements Ticker {
   readonly name = 'sweep-tasks';
   readonly everyMs = EVERY_MS;
   private isCatchingUp = true;
+  private readonly startedAtMs: number;
   /** The unstarted tasks, each since the first look or the last nudge. */
   private readonly sightings: Sightings;
 
@@ -40,8 +47,9 @@ export class SweepTasks implements Ticker {
     private readonly keyValue: KeyValue,
     private readonly workQueue: WorkQueue,
     private readonly runners: TaskRunners,
-    timing: Timing,
+    private readonly timing: Timing,
   ) {
+    this.startedAtMs = timing.elapsedMs();
     this.sightings = new Sightings(timing);
   }
 
@@ -55,7 +63,8 @@ export class SweepTasks implements Ticker {
       await this.nudge(record, now);
       this.sightings.restart(attemptOf(record));
     }
-    this.isCatchingUp &&= unstarted.length === TASKS_PER_TICK_MAX;
+    const isNew = this.timing.elapsedMs() - this.startedAtMs < CATCH_UP_MS;
+    this.isCatchingUp &&= isNew || unstarted.length === TASKS_PER_TICK_MAX;
   }
 
   /** Nudges tasks of lost workers. It reads all started tasks, so a backlog of queued ones does not delay it. */
