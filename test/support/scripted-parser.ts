@@ -22,6 +22,7 @@ const hoard = (): never => {
 const stuck = () => spawnSync('sleep', [String(STUCK_SECONDS)], { env: { PATH: '/usr/bin:/bin' } });
 
 parentPort?.on('message', ({ file }: ParsingJob) => {
+  parentPort?.postMessage('ready' satisfies Ready);
   const text = new TextDecoder().decode(file.bytes);
   if (text === 'endless') for (;;);
   if (text === 'stuck') stuck();
@@ -30,4 +31,3 @@ parentPort?.on('message', ({ file }: ParsingJob) => {
   if (text === 'deadly') process.kill(process.pid, 'SIGKILL');
   parentPort?.postMessage({ sections: [{ title: file.filename, text }] } satisfies ParsingReply);
 });
-parentPort?.postMessage('ready' satisfies Ready);

@@ -15,7 +15,7 @@ export type ParsingJob = Readonly<{ file: DocumentFile; limits: ParsingLimits; t
 /** The limit that ended a document's turn. */
 type Stopped = 'out-of-time' | 'out-of-memory';
 
-/** The first message of a thread. */
+/** The first answer to a request: the thread has loaded what it needs, and begins to read. */
 export type Ready = 'ready';
 
 export type ParsingReply =

@@ -15,32 +15,44 @@ beforeEach(() => {
 });
 afterEach(() => channel.close());
 
-/** Threads that take this long to start and to answer, and that say when they are started. */
-function threads({ startMs, answerMs, spareAfterMs }: Record<'startMs' | 'answerMs' | 'spareAfterMs', number>): ParsingThreads {
+/** Threads that take this long until they are ready and to answer, and that say when they are started. */
+function threads({ readyMs, answerMs, spareAfterMs }: Record<'readyMs' | 'answerMs' | 'spareAfterMs', number>): ParsingThreads {
   const program = `
     import { parentPort } from 'node:worker_threads';
     const channel = new BroadcastChannel('threads that were started');
     channel.postMessage('one');
     channel.unref();
-    parentPort.on('message', () => setTimeout(() => parentPort.postMessage({ sections: [] }), ${answerMs}));
-    setTimeout(() => parentPort.postMessage('ready'), ${startMs});`;
+    const say = (what, ms) => new Promise((resolve) => setTimeout(() => resolve(parentPort.postMessage(what)), ms));
+    parentPort.on('message', () => say('ready', ${readyMs}).then(() => say({ sections: [] }, ${answerMs})));`;
   const entry = `data:text/javascript,${encodeURIComponent(program)}`;
   const options = { memoryMegabytesMax: 64, processMegabytesMax: 8_192, spareAfterMs, entry };
   return new ParsingThreads(options, () => undefined);
 }
 
-const job = (): ParsingJob => ({ file: textFile('a.txt', 'a'), limits: PARSING_LIMITS, turnMs: 60_000, wanted: 'sections' });
+const job = (turnMs = 60_000): ParsingJob => ({
+  file: textFile('a.txt', 'a'),
+  limits: PARSING_LIMITS,
+  turnMs,
+  wanted: 'sections',
+});
 const never = new AbortController().signal;
 
 it('a document that takes long starts a spare thread', async () => {
-  const asked = threads({ startMs: 0, answerMs: 200, spareAfterMs: 10 });
+  const asked = threads({ readyMs: 0, answerMs: 200, spareAfterMs: 10 });
   await asked.ask(job(), never);
   await eventually(() => started === 2);
 });
 
+it('the time of a document begins when its thread has loaded what it needs', async () => {
+  const asked = threads({ readyMs: 2_300, answerMs: 0, spareAfterMs: 10_000 });
+  await expect(asked.ask(job(2_000), never)).resolves.toEqual({ sections: [] });
+  const slow = threads({ readyMs: 0, answerMs: 60_000, spareAfterMs: 100_000 });
+  await expect(slow.ask(job(50), never)).resolves.toEqual({ stopped: 'out-of-time' });
+});
+
 it('a thread that takes long to start has no spare', async () => {
   // On a busy machine, an answer may take a second.
-  const asked = threads({ startMs: 2_300, answerMs: 0, spareAfterMs: 2_000 });
+  const asked = threads({ readyMs: 2_300, answerMs: 0, spareAfterMs: 2_000 });
   await asked.ask(job(), never);
   await asked.ask(job(), never);
   expect(started).toBe(1);

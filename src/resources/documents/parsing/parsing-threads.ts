@@ -4,7 +4,10 @@ import type { ParsingJob, ParsingReply, Ready } from './parsing-messages.js';
 /** An idle thread is kept this long. Starting one takes half a second, keeping one takes 100 MB. */
 const IDLE_MS = 30_000;
 
-/** The time in which a thread has to load its code, also on a busy machine. The time of a document begins after that. */
+/**
+ * The time in which a thread has to load its code and the libraries for a document, also on a busy machine. The time of a document
+ * begins after that.
+ */
 const START_MS_MAX = 30_000;
 
 /** The time in which a terminated thread stops, unless a native call of a library does not return. */
@@ -47,10 +50,10 @@ export class ParsingThreads {
     let deadline: AbortSignal | undefined;
     let spare: NodeJS.Timeout | undefined;
     try {
-      await thread.started(AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
+      await thread.begin(job, AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
       spare = this.spareLater();
       deadline = AbortSignal.timeout(job.turnMs);
-      const reply = await thread.ask(job, AbortSignal.any([signal, deadline, memory.isUsedUp]));
+      const reply = await thread.reply(AbortSignal.any([signal, deadline, memory.isUsedUp]));
       this.rest(thread);
       return reply;
     } catch (error) {
@@ -96,42 +99,48 @@ type Heard = Readonly<{ said: ParsingReply | Ready }> | Readonly<{ error: unknow
 /** A thread with one request at a time. It must be stopped after a request has failed. */
 class ParsingThread {
   private readonly worker: Worker;
-  private hear: (heard: Heard) => void = () => undefined;
-  private isStarted = false;
+  private readonly unheard: Heard[] = [];
+  private readonly keep = (heard: Heard): void => void this.unheard.push(heard);
+  private hear = this.keep;
   private expiry: NodeJS.Timeout | undefined;
 
   constructor(entry: URL, memoryMegabytesMax: number) {
     const resourceLimits = { maxOldGenerationSizeMb: memoryMegabytesMax };
     this.worker = new Worker(entry, { env: {}, execArgv: [], resourceLimits });
-    this.worker.on('message', (said: ParsingReply | Ready) => {
-      if (said === 'ready') this.isStarted = true;
-      this.hear({ said });
-    });
+    this.worker.on('message', (said: ParsingReply | Ready) => this.hear({ said }));
     this.worker.on('error', (error) => this.hear({ error }));
     this.worker.on('exit', () => this.hear({ error: new Error('The thread that reads documents ended.') }));
   }
 
-  async started(signal: AbortSignal): Promise<void> {
+  /** Sends the request. Resolves when the thread begins to read. */
+  async begin(job: ParsingJob, signal: AbortSignal): Promise<void> {
     clearTimeout(this.expiry);
     this.worker.ref();
-    if (!this.isStarted) await this.next(signal);
+    this.worker.postMessage(job, [job.file.bytes.buffer]);
+    await this.next(signal);
   }
 
-  async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
-    this.worker.postMessage(job, [job.file.bytes.buffer]);
+  async reply(signal: AbortSignal): Promise<ParsingReply> {
     return (await this.next(signal)) as ParsingReply;
   }
 
   /** The next message of the thread. */
   private async next(signal: AbortSignal): Promise<ParsingReply | Ready> {
-    const heard = await new Promise<Heard>((resolve) => {
-      this.hear = resolve;
+    const heard = this.unheard.shift() ?? (await this.awaited(signal));
+    if ('error' in heard) throw heard.error;
+    return heard.said;
+  }
+
+  private awaited(signal: AbortSignal): Promise<Heard> {
+    return new Promise((resolve) => {
+      this.hear = (heard) => {
+        this.hear = this.keep;
+        resolve(heard);
+      };
       const giveUp = () => resolve({ error: signal.reason });
       if (signal.aborted) giveUp();
       else signal.addEventListener('abort', giveUp, { once: true });
     });
-    if ('error' in heard) throw heard.error;
-    return heard.said;
   }
 
   /** Leaves the thread idle. It ends after `idleMs`, or when it fails. */

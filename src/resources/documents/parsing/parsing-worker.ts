@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { chunksOf } from '../chunking.policy.js';
+import { loadLibrariesFor } from './libraries.js';
 import { parseDocument } from './parse-document.js';
 import { failureReply, type ParsingJob, type ParsingReply, type Ready } from './parsing-messages.js';
 import { readAttachment } from './read-attachment.js';
@@ -16,7 +17,11 @@ async function answer(job: ParsingJob): Promise<ParsingReply> {
   }
 }
 
-parentPort?.on('message', (job: ParsingJob) => {
-  void answer(job).then((reply) => parentPort?.postMessage(reply));
-});
-parentPort?.postMessage('ready' satisfies Ready);
+async function work(job: ParsingJob): Promise<void> {
+  // What fails here fails again below, and is answered there.
+  await loadLibrariesFor(job).catch(() => undefined);
+  parentPort?.postMessage('ready' satisfies Ready);
+  parentPort?.postMessage(await answer(job));
+}
+
+parentPort?.on('message', (job: ParsingJob) => void work(job));
