@@ -80,16 +80,16 @@ it('drops the newest task of the owner with the most waiting tasks when too many
   expect(begun).toEqual(['a1', 'b1', 'a2', 'b2']);
 });
 
-it('releases the waiting tasks and waits for the running ones when it closes', async () => {
+it('passes the waiting tasks back to the queue and waits for the running ones when it closes', async () => {
   const { shared, begun, letGo, take, end } = handsOf({ max: 1, perOwnerMax: 1 });
   void take('a1');
-  void take('a2');
+  const waiting = expect(take('a2')).rejects.toThrow('The worker stops.');
   let isClosed = false;
   const closing = shared.close().then(() => (isClosed = true));
-  await turn();
-  expect([letGo, isClosed]).toEqual([['a2'], false]);
+  await waiting;
+  await expect(take('b1')).rejects.toThrow('The worker stops.');
+  expect([letGo, isClosed]).toEqual([[], false]);
   await end('a1');
   await closing;
-  await take('b1');
-  expect(begun).toEqual(['a1']);
+  expect([letGo, begun]).toEqual([['a1'], ['a1']]);
 });

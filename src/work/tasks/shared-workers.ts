@@ -6,7 +6,7 @@ const NUDGES_HELD_MAX = 256;
 /** Maximum number of waiting tasks of a worker. The sweep enqueues the others again. */
 const TASKS_WAITING_MAX = 10_000;
 
-type Waiting = Readonly<{ taskId: string; ownerId: string; work: () => Promise<void>; letGo: () => void }>;
+type Waiting = Readonly<{ taskId: string; ownerId: string; work: () => Promise<void>; letGo: () => void; passBack: () => void }>;
 
 /**
  * The workers for tasks of one kind, shared fairly between owners: owners with fewer running tasks go first. A queue delivers
@@ -29,12 +29,16 @@ export class SharedWorkers {
     return this.workers.max + this.limits.heldMax + 1;
   }
 
-  /** Resolves when the nudge can be acknowledged: the work is done or left to others, or too many nudges are held. */
+  /**
+   * Resolves when the nudge can be acknowledged: the work is done, or too many nudges are held. Rejects if the queue has to deliver
+   * the nudge again: the work has failed, or this worker stops.
+   */
   take(taskId: string, ownerId: string, work: () => Promise<void>): Promise<void> {
-    if (this.isClosed || this.waitingIds.has(taskId)) return Promise.resolve();
+    if (this.isClosed) return Promise.reject(stopping());
+    if (this.waitingIds.has(taskId)) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const done = () => work().then(resolve, reject);
-      this.waiting.add(ownerId, { taskId, ownerId, work: done, letGo: resolve });
+      this.waiting.add(ownerId, { taskId, ownerId, work: done, letGo: resolve, passBack: () => reject(stopping()) });
       this.waitingIds.add(taskId);
       this.next();
       if (this.waiting.size > this.limits.heldMax) resolve();
@@ -42,10 +46,10 @@ export class SharedWorkers {
     });
   }
 
-  /** Leaves waiting tasks to other workers, and resolves when the running ones are done. */
+  /** Passes the nudges of waiting tasks back to the queue, for other workers, and resolves when the running ones are done. */
   async close(): Promise<void> {
     this.isClosed = true;
-    for (let next; (next = this.waiting.next());) this.letGo(next);
+    for (let next; (next = this.waiting.next());) next.passBack();
     await Promise.all(this.inHand);
   }
 
@@ -85,3 +89,5 @@ export class SharedWorkers {
     letGo();
   }
 }
+
+const stopping = (): Error => new Error('The worker stops.');

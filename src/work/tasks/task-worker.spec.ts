@@ -240,6 +240,37 @@ it('requeues its running tasks when it stops and ends its presence', async () =>
   expect(await keyValue.keys('')).toEqual([]);
 });
 
+it('leaves its running tasks to another worker at once when it stops', async () => {
+  const taskId = await queued();
+  const [stopping, staying] = [new AbortController(), new AbortController()];
+  const left = working(new Scripted(({ signal }) => untilAborted(signal))).work(stopping.signal);
+  await queue.enqueue(TASK_QUEUE, taskId, taskId);
+  await eventually(async () => (await told(taskId)).length === 2);
+  const other = working(new Scripted(() => Promise.resolve('done'))).work(staying.signal);
+  stopping.abort();
+  await left;
+  await eventually(async () => (await lastOf(taskId)).type === 'TaskSucceeded');
+  staying.abort();
+  await other;
+  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskRequeued', 'TaskStarted', 'TaskSucceeded']);
+});
+
+it('runs a task again at once after it has lost its lease', async () => {
+  const taskId = await queued();
+  const stopping = new AbortController();
+  const runner = new Scripted(async ({ signal }) => {
+    if (runner.runs > 1) return 'done';
+    await keyValue.delete(taskLease(taskId));
+    return untilAborted(signal);
+  });
+  const work = working(runner).work(stopping.signal);
+  await queue.enqueue(TASK_QUEUE, taskId, taskId);
+  await eventually(async () => (await lastOf(taskId)).type === 'TaskSucceeded');
+  stopping.abort();
+  await work;
+  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskRequeued', 'TaskStarted', 'TaskSucceeded']);
+});
+
 it('runs kinds with their own concurrency on separate workers, so that they delay no other kind', async () => {
   const runs: string[] = [];
   let release: () => void = () => undefined;

@@ -99,7 +99,10 @@ export class TaskWorker {
     await turns.close();
   }
 
-  /** Makes an attempt at a task, unless another worker runs it. */
+  /**
+   * Makes an attempt at a task, unless another worker runs it. @throws the reason why the attempt was aborted, so that the queue
+   * delivers the nudge of the requeued task again
+   */
   async attempt(taskId: string, signal: AbortSignal): Promise<void> {
     const lease = await holdLease(this.parts.keyValue, taskLease(taskId), this.leaseOf(this.options.leaseTtlMs));
     if (!lease) return;
@@ -111,6 +114,7 @@ export class TaskWorker {
     lease.lost.addEventListener('abort', () => over.abort(lease.lost.reason), { once: true });
     try {
       await this.run(taskId, over.signal);
+      over.signal.throwIfAborted();
     } catch (error) {
       if (!(error instanceof Rejection) || !CLAIM_LOST.has(error.code)) throw error;
     } finally {
