@@ -3,6 +3,7 @@ import { DeviceQueries } from '../../../projections/devices/devices.queries.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../kernel/rejection.js';
@@ -16,8 +17,8 @@ type Followed = DevicePaired | DeviceChanged | DeviceRevoked;
 
 /**
  * Maintains the tool by which models reach a device. It creates the tool under the id in `DevicePaired`, renames it on
- * `DeviceChanged` and deletes it on `DeviceRevoked`, when it also ends the device's open commands. Each event may be delivered
- * twice.
+ * `DeviceChanged` and deletes it on `DeviceRevoked`. Then it also waits until the read model has all earlier commands of the device,
+ * and ends the open ones. Each event may be delivered twice.
  */
 @Injectable()
 export class DeviceTools implements Reaction<Followed> {
@@ -34,6 +35,7 @@ export class DeviceTools implements Reaction<Followed> {
     private readonly commands: Commands,
     private readonly streams: Streams,
     private readonly devices: DeviceQueries,
+    private readonly freshness: Freshness,
   ) {}
 
   private async paired(event: Recorded<DevicePaired>): Promise<void> {
@@ -57,6 +59,7 @@ export class DeviceTools implements Reaction<Followed> {
     const { deviceId, ownerId, toolId } = event.data;
     const cause = causedBy(event, `system:${this.name}`);
     await unlessRefused(this.commands.execute(new DeleteTool(toolId, ownerId, cause)));
+    await requireReached(this.freshness, ['devices'], event.position);
     for (const id of await this.devices.openOf(deviceId)) {
       await this.commands.execute(new GiveUpInvocation(id, 'device_revoked', cause));
     }
