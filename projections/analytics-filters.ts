@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres';
+import type { PendingQuery, Row, Sql } from 'postgres';
 
 /** The subject of the numbers: one owner, or one agent for all users who asked it. */
 export type AnalyticsScope = Readonly<{ ownerId: string } | { agentId: string }>;
@@ -18,6 +18,15 @@ export type LogFilter = Readonly<{
 
 /** Names an entry of a log, before its texts are read. */
 export type LogKey = Readonly<{ id: string; at: Date }>;
+
+/**
+ * The newest of the entries that a query finds. With a level or a text few of them may match. Then all are found before they are
+ * sorted, because the planner expects many matches and would look them up one by one, in order.
+ */
+export const newestOf = (sql: Sql, found: PendingQuery<Row[]>, { level, search }: LogFilter, limit: number) =>
+  level === undefined && search === undefined
+    ? sql<LogKey[]>`${found} order by at desc, id desc limit ${limit}`
+    : sql<LogKey[]>`with found as materialized (${found}) select id, at from found order by at desc, id desc limit ${limit}`;
 
 /** The size of the texts of the entries of one type on a page, in UTF-8. A user may have thousands of entries of 1 MiB. */
 export const LOG_TEXTS_BYTES_MAX = 8 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel } from '../analytics-filters.js';
+import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel, newestOf } from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** An answer that has ended, with its question. */
@@ -17,16 +17,17 @@ export type LoggedAnswer = Readonly<{
 
 export class ConversationLogQueries extends Queries {
   /** The newest answers of a user's conversations. */
-  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LogKey[]> {
+  async newest(filter: LogFilter, limit: number): Promise<readonly LogKey[]> {
     const { sql } = this;
-    return sql<LogKey[]>`
+    const { ownerId, agentId, level, search } = filter;
+    const found = sql`
       select turn_id as id, changed_at as at
       from conversations.conversation join conversations.turn using (conversation_id)
       where owner_id = ${ownerId} and not superseded and ended is not null
         ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
         ${level === undefined ? sql`` : sql`and ${this.level} = ${level}`}
-        ${search === undefined ? sql`` : sql`and strpos(lower(question), lower(${search})) > 0`}
-      order by changed_at desc, turn_id desc limit ${limit}`;
+        ${search === undefined ? sql`` : sql`and strpos(lower(question), lower(${search})) > 0`}`;
+    return newestOf(sql, found, filter, limit);
   }
 
   /** These answers. The older ones are shortened once the texts of the newer ones fill a page. */

@@ -90,6 +90,10 @@ create index turn_of_conversation on turn (conversation_id, index);
 create index turn_that_counts on turn (conversation_id, ended) where not superseded;
 -- There is little anywhere that is not finished.
 create index turn_open on turn (asked_at) where ended is null and not superseded;
+-- For logs and counts, which would otherwise read the pages with all texts.
+create index turn_newest on turn (changed_at desc, turn_id desc) include (conversation_id) where ended is not null and not superseded;
+create index turn_asked on turn (asked_at) include (conversation_id) where not superseded;
+create index turn_rated on turn (feedback_at) where feedback_at is not null;
 
 -- The search has these where the server has pg_trgm, or lets it be made. Without them it reads the texts themselves.
 do $$

@@ -1,4 +1,4 @@
-import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel } from '../analytics-filters.js';
+import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel, newestOf } from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** A webhook run that has ended. */
@@ -16,16 +16,17 @@ export type LoggedRun = Readonly<{
 
 export class RunLogQueries extends Queries {
   /** The newest runs that deliveries to a user's webhooks started. */
-  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LogKey[]> {
+  async newest(filter: LogFilter, limit: number): Promise<readonly LogKey[]> {
     const { sql } = this;
-    return sql<LogKey[]>`
+    const { ownerId, agentId, level, search } = filter;
+    const found = sql`
       select run_id as id, finished_at as at
       from runs.run
       where owner_id = ${ownerId} and finished_at is not null
         ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
         ${level === undefined ? sql`` : sql`and ${this.level} = ${level}`}
-        ${search === undefined ? sql`` : sql`and strpos(lower(input), lower(${search})) > 0`}
-      order by finished_at desc, run_id desc limit ${limit}`;
+        ${search === undefined ? sql`` : sql`and strpos(lower(input), lower(${search})) > 0`}`;
+    return newestOf(sql, found, filter, limit);
   }
 
   /** These runs. The older ones are shortened once the texts of the newer ones fill a page. */

@@ -18,3 +18,4 @@ create table run (
 );
 create index run_of_owner on run (owner_id, queued_at desc, run_id);
 create index run_under_way on run (owner_id, queued_at desc, run_id) where finished_at is null;
+create index run_over on run (owner_id, finished_at desc, run_id desc) where finished_at is not null;

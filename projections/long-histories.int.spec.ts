@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Sql } from 'postgres';
+import { type TestDatabase, serviceDatabase } from '../test/support/postgres-for-tests.js';
+import { rowsRead } from '../test/support/rows-read.js';
+import { AuditLogQueries } from './audit-log/audit-log.queries.js';
+import { ConversationLogQueries } from './conversations/conversation-log.queries.js';
+import { MessageAnalyticsQueries } from './conversations/message-analytics.queries.js';
+import { ReadModels } from './read-models.js';
+import { RunLogQueries } from './runs/run-log.queries.js';
+import { ScheduleAnalyticsQueries } from './schedules/schedule-analytics.queries.js';
+import { ScheduleLogQueries } from './schedules/schedule-log.queries.js';
+
+/** The number of rows of each kind, one a minute. */
+const MANY = 4_000;
+const PAGE = 11;
+/** The rows that a read of a page or of an hour may look at: some for each one that it returns. */
+const FEW = 300;
+const NOW = new Date('2026-03-01T12:00:00Z');
+
+let database: TestDatabase;
+const read = (of: (readModels: ReadModels) => Promise<unknown>) => rowsRead(database.url, (sql: Sql) => of(new ReadModels(sql)));
+
+beforeAll(async () => {
+  database = await serviceDatabase();
+  const { sql } = database;
+  await sql`
+    insert into conversations.conversation (conversation_id, owner_id, name, visibility, shared_usage, started_at)
+    select 'c' || n, 'ann', 'Why', 'listed', false, ${NOW}::timestamptz - n * interval '1 minute' from generate_series(1, ${MANY}::integer) n`;
+  await sql`
+    insert into conversations.turn (turn_id, conversation_id, index, status, question, request_id, model_id, response, sealed,
+      asked_at, changed_at, ended, feedback, feedback_at)
+    select 't' || n, 'c' || n, 0, 'answered', 'Why is the sky blue?', 'r', 'm', repeat(md5(n::text), 30), true, at, at, 3, 'like', at
+    from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
+  await sql`
+    insert into runs.run (run_id, owner_id, agent_id, status, input, output, queued_at, started_at, finished_at)
+    select 'r' || n, 'ann', 'guide', 'success', '{}', repeat(md5(n::text), 30), at, at, at
+    from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
+  await sql`
+    insert into schedules.schedule (schedule_id, owner_id, created_via, status, instruction, trigger_type, timezone, tool_allowlist,
+      marked_since, created_at, updated_at)
+    select 's' || n, 'ann', 'ui', 'active', 'Look.', 'recurring', 'UTC', '[]', ${NOW}, ${NOW}, ${NOW} from generate_series(0, 99) n`;
+  await sql`
+    insert into schedules.run (run_id, schedule_id, status, trigger_source, scheduled_for, started_at, finished_at, output, created_at, updated_at)
+    select 'r' || n, 's' || n % 100, 'success', 'cron', at, at, at, repeat(md5(n::text), 30), at, at
+    from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
+  await sql`
+    insert into audit_log.event (position, event_id, stream, revision, type, at, actor, data)
+    select n, n, 'run-' || n, 0, case when n = ${MANY} then 'RunRefused' else 'RunQueued' end, ${NOW}, 'user:' || n % 2, repeat(md5(n::text), 30)
+    from generate_series(1, ${MANY}::integer) n`;
+  for (const table of [
+    'conversations.conversation',
+    'conversations.turn',
+    'runs.run',
+    'schedules.schedule',
+    'schedules.run',
+    'audit_log.event',
+  ])
+    await sql.unsafe(`vacuum analyze ${table}`);
+});
+afterAll(() => database.close());
+
+describe('a page of the log, and the counts of an hour, read few rows of a long history', () => {
+  const filter = { ownerId: 'ann', agentId: undefined, level: undefined, search: undefined };
+  const hour = { since: new Date(NOW.getTime() - 3_600_000), until: NOW, format: 'HH24:MI' };
+  const owner = { ownerId: 'ann' };
+  const rare = { type: 'RunRefused', visibleActors: ['user:0', 'user:1'] };
+
+  it.each<[string, (readModels: ReadModels) => Promise<readonly unknown[]>]>([
+    ['the newest answers', (models) => new ConversationLogQueries(models).newest(filter, PAGE)],
+    ['the newest runs of webhooks', (models) => new RunLogQueries(models).newest(filter, PAGE)],
+    ['the newest runs of schedules', (models) => new ScheduleLogQueries(models).newest(filter, PAGE)],
+    ['the questions of an hour', (models) => new MessageAnalyticsQueries(models).messages(owner, hour)],
+    ['the ratings of an hour', (models) => new MessageAnalyticsQueries(models).feedback(owner, hour)],
+    ['the scheduled runs of an hour', (models) => new ScheduleAnalyticsQueries(models).runs(owner, hour)],
+    ['the events of a rare type', async (models) => (await new AuditLogQueries(models).page(rare, -1n, PAGE)).events],
+  ])('%s', async (_, of) => {
+    expect((await of(new ReadModels(database.sql))).length).toBeGreaterThan(0);
+    expect(await read(of)).toBeLessThan(FEW);
+  });
+
+  it.each<[string, (readModels: ReadModels) => Promise<readonly unknown[]>]>([
+    ['a text', (models) => new ConversationLogQueries(models).newest({ ...filter, search: 'green' }, PAGE)],
+    ['a level', (models) => new ConversationLogQueries(models).newest({ ...filter, level: 'error' }, PAGE)],
+  ])('a page of entries with %s looks up no answer twice if none matches', async (_, of) => {
+    expect(await of(new ReadModels(database.sql))).toEqual([]);
+    expect(await read(of)).toBeLessThanOrEqual(2 * MANY);
+  });
+});
