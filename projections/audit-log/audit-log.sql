@@ -49,5 +49,6 @@ create index key_of_agent on agent_key (agent);
 create index event_by_id on event (event_id);
 create index event_of_stream on event (stream, position);
 create index event_of_actor on event (actor, position);
+create index event_of_type on event (type, position);
 create index event_of_correlation on event (correlation_id, position);
 create index event_by_time on event using brin (at);
