@@ -20,8 +20,12 @@ export const runs = defineProjection<RunEvent>({
           })
         : [],
 
-    RunStarted: ({ data: { runId, attempt }, at }, sql) => sql`
-      update run set status = 'running', attempt = ${attempt}, started_at = coalesce(started_at, ${at}) where run_id = ${runId}`,
+    RunStarted: ({ data: { runId, attempt }, at }, sql) =>
+      attempt === 1
+        ? changed(runId, { status: 'running', attempt, started_at: at })
+        : sql`
+            update run set status = 'running', attempt = ${attempt}, started_at = coalesce(started_at, ${at})
+            where run_id = ${runId}`,
 
     RunFinished: ({ data: { runId, answer, error }, at }) => [
       ended({ runId, at }, 'success', error?.text ?? null),
