@@ -7,7 +7,7 @@ import { CheckMonitor } from './check-monitor.js';
 /** Interval between two polls for due monitors. */
 const EVERY_MS = 1_000;
 /** Maximum number of concurrent checks in one process. A slow check occupies only its own place. */
-const CHECKS_AT_ONCE_MAX = 16;
+export const CHECKS_AT_ONCE_MAX = 16;
 const MONITORS_PER_TICK_MAX = 500;
 
 /**
@@ -22,6 +22,8 @@ export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
   private readonly underWay = new Map<string, Promise<void>>();
   private readonly stopping = new AbortController();
   private readonly logger = new Logger(CheckMonitors.name);
+  /** The last monitor that was begun; undefined after all that are due. */
+  private after: DueMonitor | undefined;
 
   constructor(
     private readonly monitors: MonitorQueries,
@@ -29,13 +31,16 @@ export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
     private readonly ids: Ids,
   ) {}
 
+  /** Continues where the last tick stopped, so that monitors that stay due do not keep the others from being checked. */
   async tick(now: Date): Promise<void> {
-    let after: DueMonitor | undefined;
     for (let checked = 0; checked < MONITORS_PER_TICK_MAX && this.hasRoom; checked += CHECKS_AT_ONCE_MAX) {
-      const page: readonly DueMonitor[] = await this.monitors.due(now, CHECKS_AT_ONCE_MAX, after);
-      for (const { monitorId } of page) if (this.hasRoom) this.begin(monitorId);
-      after = page.at(-1);
-      if (page.length < CHECKS_AT_ONCE_MAX) break;
+      const page = await this.monitors.due(now, CHECKS_AT_ONCE_MAX, this.after);
+      for (const due of page) {
+        if (!this.hasRoom) return;
+        this.begin(due.monitorId);
+        this.after = due;
+      }
+      if (page.length < CHECKS_AT_ONCE_MAX) return void (this.after = undefined);
     }
   }
 
