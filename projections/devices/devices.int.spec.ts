@@ -96,7 +96,8 @@ describe('devices', () => {
     expect(await queries.waitingFor('d1', AFTER, 9)).toEqual([]);
     expect((await queries.openOf('d1')).toSorted()).toEqual(['i1', 'i2']);
     const allowedMs = Date.parse(DEADLINE) - Date.parse(AT);
-    expect(await queries.open(9)).toEqual(['i1', 'i2', 'i3'].map((invocationId) => ({ invocationId, allowedMs })));
+    const times = { deadline: new Date(DEADLINE), allowedMs };
+    expect(await queries.open(9)).toEqual(['i1', 'i2', 'i3'].map((invocationId) => ({ invocationId, ...times })));
     expect(await queries.open(1)).toHaveLength(1);
   });
 

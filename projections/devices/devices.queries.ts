@@ -29,7 +29,7 @@ export type InvocationRecord = Readonly<{
 }>;
 
 /** `allowedMs`: the time from its request to its deadline. */
-export type OpenInvocation = Readonly<{ invocationId: string; allowedMs: number }>;
+export type OpenInvocation = Readonly<{ invocationId: string; deadline: Date; allowedMs: number }>;
 
 export class DeviceQueries extends Queries {
   /** The ids of the devices that a user has paired, including revoked ones, oldest first. */
@@ -55,7 +55,7 @@ export class DeviceQueries extends Queries {
   /** The open invocations, the earliest deadline first. */
   async open(max: number): Promise<readonly OpenInvocation[]> {
     return this.sql<OpenInvocation[]>`
-      select invocation_id as "invocationId", (extract(epoch from deadline - issued_at) * 1000)::float8 as "allowedMs"
+      select invocation_id as "invocationId", deadline, (extract(epoch from deadline - issued_at) * 1000)::float8 as "allowedMs"
       from devices.invocation where is_open order by deadline, invocation_id limit ${max}`;
   }
 

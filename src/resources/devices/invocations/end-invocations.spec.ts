@@ -1,16 +1,18 @@
 import { expect, it } from '@jest/globals';
 import type { DeviceQueries } from '../../../../projections/devices/devices.queries.js';
+import { CLOCKS_APART_MS_MAX } from '../../../kernel/clocks-apart.js';
 import type { Commands } from '../../../kernel/commands.js';
 import type { Timing } from '../../../kernel/timing.js';
 import { systemIds } from '../../../platform/system-ids.js';
 import type { GiveUpInvocation } from './device-invocation.commands.js';
 import { EndInvocations, WATCHED_MAX } from './end-invocations.ticker.js';
 
-/** A ticker over open invocations, each with its time. `ended` says when each was ended. */
+/** A ticker over open invocations, each with its time from 0 on. `ended` says when each was ended. */
 function world(invocations: readonly (readonly [id: string, allowedMs: number])[]) {
   const open = new Map(invocations);
   const queries = {
-    open: async (max: number) => [...open].slice(0, max).map(([invocationId, allowedMs]) => ({ invocationId, allowedMs })),
+    open: async (max: number) =>
+      [...open].slice(0, max).map(([invocationId, allowedMs]) => ({ invocationId, allowedMs, deadline: new Date(allowedMs) })),
   } as unknown as DeviceQueries;
   const ended: [string, number][] = [];
   let elapsedMs = 0;
@@ -21,11 +23,13 @@ function world(invocations: readonly (readonly [id: string, allowedMs: number])[
       ended.push([invocationId, elapsedMs]);
     },
   } as unknown as Commands;
-  const ticker = new EndInvocations(queries, commands, systemIds, { elapsedMs: () => elapsedMs } as Timing);
+  const started = () => new EndInvocations(queries, commands, systemIds, { elapsedMs: () => elapsedMs } as Timing);
+  let ticker = started();
   const tickUntil = async (ms: number) => {
-    for (; elapsedMs < ms; elapsedMs += ticker.everyMs) await ticker.tick();
+    for (; elapsedMs < ms; elapsedMs += ticker.everyMs) await ticker.tick(new Date(elapsedMs));
   };
-  return { open, ended, tickUntil };
+  const restart = () => (ticker = started());
+  return { open, ended, tickUntil, restart };
 }
 
 it('ends each command that has been open for its time in front of this process', async () => {
@@ -41,6 +45,15 @@ it('ends each command that has been open for its time in front of this process',
     ['short', 6_000],
     ['long', 65_000],
   ]);
+});
+
+it('ends a command whose deadline has passed by any clock, although each process ends before it has seen it for its time', async () => {
+  const { ended, tickUntil, restart } = world([['long', 65_000]]);
+  for (let ms = 20_000; ms <= CLOCKS_APART_MS_MAX + 80_000; ms += 20_000) {
+    await tickUntil(ms);
+    restart();
+  }
+  expect(ended).toEqual([['long', CLOCKS_APART_MS_MAX + 65_000]]);
 });
 
 it('watches WATCHED_MAX commands, and the others when these are over', async () => {

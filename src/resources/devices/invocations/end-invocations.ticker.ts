@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DeviceQueries } from '../../../../projections/devices/devices.queries.js';
+import { DeviceQueries, type OpenInvocation } from '../../../../projections/devices/devices.queries.js';
+import { CLOCKS_APART_MS_MAX } from '../../../kernel/clocks-apart.js';
 import { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
@@ -14,7 +15,8 @@ export const WATCHED_MAX = 1_000;
 
 /**
  * Ends the invocations whose time is over and whose turn's process has ended. A turn that still waits does so itself, earlier,
- * because the time counts from when this process has seen the invocation.
+ * because the time counts from when this process has seen the invocation. If processes end before that again and again, the
+ * invocation ends when its deadline has passed by any clock.
  */
 @Injectable()
 export class EndInvocations implements Ticker {
@@ -31,10 +33,12 @@ export class EndInvocations implements Ticker {
     this.open = new Sightings(timing);
   }
 
-  async tick(): Promise<void> {
+  async tick(now: Date): Promise<void> {
     const open = await this.devices.open(WATCHED_MAX);
     this.open.look(open.map(({ invocationId }) => invocationId));
-    const overdue = open.filter(({ invocationId, allowedMs }) => this.open.ageMs(invocationId) >= allowedMs);
+    const isOver = ({ invocationId, deadline, allowedMs }: OpenInvocation) =>
+      this.open.ageMs(invocationId) >= allowedMs || now.getTime() >= deadline.getTime() + CLOCKS_APART_MS_MAX;
+    const overdue = open.filter(isOver);
     await eachOf(overdue, ({ invocationId }) =>
       this.commands.execute(new GiveUpInvocation(invocationId, 'deadline', causeOfTick(this, this.ids.next()))),
     );
