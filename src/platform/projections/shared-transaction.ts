@@ -24,7 +24,7 @@ export type Portion = Readonly<{
 }>;
 
 /**
- * Writes the portions of one or more projections in one transaction: one statement moves all checkpoints, and each table gets one
+ * Writes the portions of one or more projections in one transaction: one statement moves each checkpoint, and each table gets one
  * statement of each kind. Statements are sent without waiting for answers. `lockMsMax` is how long it waits for a rebuild that
  * blocks a projection. On an error nothing has changed. @throws FencedOut, TooManyHeld, the first error of a statement
  */
@@ -54,23 +54,19 @@ export async function writeTogether(sql: Sql, portions: readonly Portion[], lock
 }
 
 /**
- * Moves all checkpoints with one statement, which is sent before any row changes: a rebuild that blocks a projection must stop
- * its writer first. @throws FencedOut
+ * Moves all checkpoints, before any row changes: a rebuild that blocks a projection must stop its writer first. There is one text
+ * for each read model, because a connection keeps a prepared statement of each text, and there are as many texts for several read
+ * models as there are subsets of them. @throws FencedOut
  */
 export async function moveCheckpoints(tx: TransactionSql, moves: readonly CheckpointMove[]): Promise<void> {
-  const values: (string | Date | null)[] = [];
-  const value = (each: string | Date | null, type: string) => `$${values.push(each)}::${type}`;
-  const updates = moves.map(({ schema, from, to, epoch, eventAt }, index) => {
-    const set = `position = ${value(String(to), 'bigint')}, event_at = ${value(eventAt, 'timestamptz')}`;
-    const where = `epoch = ${value(String(epoch), 'bigint')} and position = ${value(String(from), 'bigint')}`;
-    return `m${index} as (update "${schema}".checkpoint set ${set} where ${where} returning ${index} as moved)`;
-  });
-  const found = moves.map((_, index) => `select moved from m${index}`).join(' union all ');
-  const statement = tx.unsafe<{ moved: number }[]>(`with ${updates.join(', ')} ${found}`, values, { prepare: true });
-  const rows = await statement.execute();
-  const moved = new Set(rows.map((row) => row.moved));
-  const fenced = moves.find((_, index) => !moved.has(index));
-  if (fenced) throw new FencedOut(fenced.schema);
+  const results = await Promise.all(
+    moves.map(({ schema, from, to, epoch, eventAt }) =>
+      tx`update ${tx(schema)}.checkpoint set position = ${String(to)}, event_at = ${eventAt}
+        where epoch = ${String(epoch)} and position = ${String(from)}`.execute(),
+    ),
+  );
+  const fenced = results.findIndex(({ count }) => count === 0);
+  if (fenced >= 0) throw new FencedOut(moves[fenced]!.schema);
 }
 
 /** Prevents an unhandled rejection until all answers are awaited. */
