@@ -45,6 +45,11 @@ export async function scavenge(query: Query): Promise<Scavenged> {
 
 /** The interval between two calls. */
 const SCAVENGE_MS = 60_000;
+/**
+ * The share of the interval within which the first call follows a start, so that a process that is restarted again and again deletes
+ * too.
+ */
+const FIRST_CALL_SHARE = 1 / 6;
 /** The pause between two calls while more is due, so that deleting uses only a part of the server's capacity. */
 const BREATH_MS = 100;
 
@@ -61,7 +66,7 @@ export class Scavenger {
 
   start(): void {
     // A random first delay spreads processes that start together.
-    this.wait(this.everyMs * (0.5 + Math.random() / 2));
+    this.wait(this.everyMs * FIRST_CALL_SHARE * (0.5 + Math.random() / 2));
   }
 
   stop(): void {
