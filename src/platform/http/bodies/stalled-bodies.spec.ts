@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from '@jest/globals';
 import { endStalledBodies } from './stalled-bodies.js';
@@ -26,4 +26,22 @@ it('closes a connection whose body stalls, and keeps one that waits for its resp
   expect(answer).toContain('200 OK');
   if (!stalled.closed) await once(stalled, 'close');
   server.close();
+});
+
+it('forgets a request as soon as it is closed', async () => {
+  const server = new EventEmitter();
+  endStalledBodies(server as Server, STALL_MS);
+  let looks = 0;
+  const socket = {
+    get bytesRead(): number {
+      return looks++;
+    },
+  };
+  const request = Object.assign(new EventEmitter(), { headers: { 'content-length': '4' }, complete: false, socket });
+  server.emit('request', request);
+  request.emit('close');
+  const looksBefore = looks;
+  await new Promise((resolve) => setTimeout(resolve, 2 * STALL_MS));
+  server.emit('close');
+  expect(looks).toBe(looksBefore);
 });

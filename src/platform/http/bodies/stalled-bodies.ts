@@ -13,14 +13,16 @@ export function endStalledBodies(server: Server, stallMs: number): void {
     const now = performance.now();
     for (const [request, progress] of arriving) {
       const { bytesRead } = request.socket;
-      if (request.complete || request.destroyed) arriving.delete(request);
+      if (request.complete) arriving.delete(request);
       else if (bytesRead > progress.bytes) arriving.set(request, { bytes: bytesRead, since: now });
       else if (now - progress.since >= stallMs) request.socket.destroy();
     }
   }, stallMs / SWEEPS_PER_BOUND).unref();
   server.on('request', (request: IncomingMessage) => {
-    if (!request.complete && hasBody(request))
-      arriving.set(request, { bytes: request.socket.bytesRead, since: performance.now() });
+    if (request.complete || !hasBody(request)) return;
+    arriving.set(request, { bytes: request.socket.bytesRead, since: performance.now() });
+    // At once, because until the next sweep the memory of all requests since the last one adds up.
+    request.once('close', () => arriving.delete(request));
   });
   server.once('close', () => clearInterval(sweep));
 }
