@@ -28,6 +28,12 @@ it('a thing that one look did not show, or whose age starts again, is new', () =
   expect(['a', 'b', 'c'].map((key) => seen.ageMs(key))).toEqual([0, 0, 1_000]);
 });
 
+it('a look returns the things that the last one did not show', () => {
+  const { seen } = sightings();
+  const looks = [['a', 'b'], ['b', 'c'], ['a', 'b'], []].map((keys) => [...seen.look(keys)]);
+  expect(looks).toEqual([['a', 'b'], ['c'], ['a'], []]);
+});
+
 it('only the things of the last look are remembered', () => {
   const { seen } = sightings();
   for (let look = 0; look < 100; look++) seen.look([`t${look}`]);

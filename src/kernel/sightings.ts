@@ -10,10 +10,12 @@ export class Sightings {
 
   constructor(private readonly timing: Timing) {}
 
-  /** Takes the things that wait now, and forgets all others. */
-  look(keys: readonly string[]): void {
+  /** Takes the things that wait now, and forgets all others. Returns those that the last look did not show. */
+  look(keys: readonly string[]): ReadonlySet<string> {
     const now = this.timing.elapsedMs();
-    this.since = new Map(keys.map((key) => [key, this.since.get(key) ?? now]));
+    const before = this.since;
+    this.since = new Map(keys.map((key) => [key, before.get(key) ?? now]));
+    return new Set(keys.filter((key) => !before.has(key)));
   }
 
   /** How long ago the first look was since which every look has shown this thing. */

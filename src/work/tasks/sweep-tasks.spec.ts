@@ -19,7 +19,8 @@ type WorkStatus = Pick<TaskRecord, 'taskId' | 'status'>;
 function world(tasks: readonly WorkStatus[]) {
   const statuses = new Map(tasks.map((task) => [task.taskId, task]));
   const isStarted = ({ status }: WorkStatus) => status === 'started' || status === 'progressed';
-  const recordsOf = (some: readonly WorkStatus[], limit: number) => some.slice(0, limit).map((task) => ({ ...task, attempt: 1 }));
+  const recordsOf = (some: readonly WorkStatus[], limit: number) =>
+    some.slice(0, limit).map((task) => ({ ...task, attempt: 1, changedAt: at(0) }));
   const started = async (limit: number, after?: WorkStatus) => {
     const all = [...statuses.values()].filter(isStarted);
     return recordsOf(all.slice(all.findIndex(({ taskId }) => taskId === after?.taskId) + 1), limit);
@@ -92,6 +93,22 @@ it.each([
   }
   await close();
   expect(nudges).toEqual([31, 61]);
+});
+
+it('queued tasks that were beyond the page are nudged when they come into it, because they have waited as long as those before', async () => {
+  const { sweep, timing, nudged, add, close } = world([]);
+  await timing.pause(30_000);
+  await sweep.tick(at(0));
+  for (const task of queued(1_200)) add(task);
+  const nudges: number[] = [];
+  for (let second = 1; second <= 35; second++) {
+    await timing.pause(1_000);
+    await sweep.tick(at(second));
+    await new Promise((resolve) => setImmediate(resolve));
+    if (nudged.length > 0) nudges.push(second, nudged.splice(0).length);
+  }
+  await close();
+  expect(nudges).toEqual([31, 500, 32, 500, 33, 200]);
 });
 
 it('a started task is nudged when no worker holds its lease', async () => {

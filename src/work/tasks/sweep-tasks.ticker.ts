@@ -41,6 +41,8 @@ export class SweepTasks implements Ticker {
   private readonly startedAtMs: number;
   /** The unstarted tasks, each since the first look or the last nudge. */
   private readonly sightings: Sightings;
+  /** Tasks that were queued up to this time of the store have waited for NUDGE_AGAIN_MS, also those beyond the page. */
+  private lateUntil = new Date(0);
 
   constructor(
     private readonly tasks: TaskQueries,
@@ -56,15 +58,24 @@ export class SweepTasks implements Ticker {
   async tick(now: Date): Promise<void> {
     await this.nudgeLost(now);
     const unstarted = await this.tasks.unstarted(now, TASKS_PER_TICK_MAX);
-    this.sightings.look(unstarted.map(attemptOf));
+    const first = this.sightings.look(unstarted.map(attemptOf));
     for (const record of unstarted) {
-      const isLate = record.status === 'waiting' || this.sightings.ageMs(attemptOf(record)) >= NUDGE_AGAIN_MS;
-      if (!isLate && !this.isCatchingUp) continue;
+      if (!this.isLate(record, first) && !this.isCatchingUp) continue;
       await this.nudge(record, now);
       this.sightings.restart(attemptOf(record));
     }
     const isNew = this.timing.elapsedMs() - this.startedAtMs < CATCH_UP_MS;
     this.isCatchingUp &&= isNew || unstarted.length === TASKS_PER_TICK_MAX;
+  }
+
+  /** `first`: the tasks that come into the page with this tick. */
+  private isLate(record: TaskRecord, first: ReadonlySet<string>): boolean {
+    if (record.status === 'waiting') return true;
+    const { changedAt } = record;
+    const attempt = attemptOf(record);
+    if (this.sightings.ageMs(attempt) < NUDGE_AGAIN_MS) return first.has(attempt) && changedAt <= this.lateUntil;
+    if (changedAt > this.lateUntil) this.lateUntil = changedAt;
+    return true;
   }
 
   /** Nudges tasks of lost workers. It reads all started tasks, so a backlog of queued ones does not delay it. */
