@@ -9,6 +9,7 @@ import { ReadModels } from './read-models.js';
 import { RunLogQueries } from './runs/run-log.queries.js';
 import { ScheduleAnalyticsQueries } from './schedules/schedule-analytics.queries.js';
 import { ScheduleLogQueries } from './schedules/schedule-log.queries.js';
+import { WorkflowRunLogQueries } from './workflow-runs/workflow-run-log.queries.js';
 
 /** The number of rows of each kind, one a minute. */
 const MANY = 4_000;
@@ -47,6 +48,10 @@ beforeAll(async () => {
     insert into audit_log.event (position, event_id, stream, revision, type, at, actor, data)
     select n, n, 'run-' || n, 0, case when n = ${MANY} then 'RunRefused' else 'RunQueued' end, ${NOW}, 'user:' || n % 2, repeat(md5(n::text), 30)
     from generate_series(1, ${MANY}::integer) n`;
+  await sql`
+    insert into workflow_runs.workflow_run (workflow_run_id, owner_id, workflow_owner_id, status, started_at, ended_at)
+    select 'w' || n, 'ann', 'ann', 'completed', at, at
+    from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
   for (const table of [
     'conversations.conversation',
     'conversations.turn',
@@ -54,6 +59,7 @@ beforeAll(async () => {
     'schedules.schedule',
     'schedules.run',
     'audit_log.event',
+    'workflow_runs.workflow_run',
   ])
     await sql.unsafe(`vacuum analyze ${table}`);
 });
@@ -69,6 +75,7 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
     ['the newest answers', (models) => new ConversationLogQueries(models).newest(filter, PAGE)],
     ['the newest runs of webhooks', (models) => new RunLogQueries(models).newest(filter, PAGE)],
     ['the newest runs of schedules', (models) => new ScheduleLogQueries(models).newest(filter, PAGE)],
+    ['the newest runs of workflows', (models) => new WorkflowRunLogQueries(models).newest(filter, undefined, PAGE)],
     ['the questions of an hour', (models) => new MessageAnalyticsQueries(models).messages(owner, hour)],
     ['the ratings of an hour', (models) => new MessageAnalyticsQueries(models).feedback(owner, hour)],
     ['the scheduled runs of an hour', (models) => new ScheduleAnalyticsQueries(models).runs(owner, hour)],

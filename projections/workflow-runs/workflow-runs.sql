@@ -27,6 +27,7 @@ create table workflow_run (
 );
 create index workflow_run_of_owner on workflow_run (owner_id, started_at desc, workflow_run_id);
 create index workflow_run_under_way on workflow_run (owner_id, started_at desc, workflow_run_id) where ended_at is null;
+create index workflow_run_over on workflow_run (owner_id, ended_at desc, workflow_run_id desc) where ended_at is not null;
 create index workflow_run_of_workflow on workflow_run (workflow_id, workflow_run_id);
 
 -- Workflows that are gone: their runs go as soon as they are over.
