@@ -39,6 +39,36 @@ async function chunksOf(nats: NatsConnection): Promise<number> {
   return Object.keys(state.subjects ?? {}).length;
 }
 
+it('leave nothing on the server when they are deleted, and can be stored again', async () => {
+  const nats = new NatsConnection({ url: server.url, prefix: 'deleting' });
+  const blobs = new NatsBlobs(nats);
+  const texts = ['one', 'two', 'three'];
+  const stored = await Promise.all(texts.map((text) => blobs.put(Readable.from([text]))));
+  const messages = async () => {
+    const jsm = await jetstreamManager(await nats.ready());
+    return (await jsm.streams.info('OBJ_deleting_blobs')).state.messages;
+  };
+  expect(await messages()).toBe(2 * texts.length);
+  for (const { sha256 } of stored) await blobs.delete(sha256);
+  expect(await messages()).toBe(0);
+  const { sha256 } = await blobs.put(Readable.from(['one']));
+  expect((await buffer(await blobs.get(sha256))).toString()).toBe('one');
+  await nats.close();
+});
+
+it('are stored while they are deleted repeatedly', async () => {
+  const nats = new NatsConnection({ url: server.url, prefix: 'racing' });
+  const blobs = new NatsBlobs(nats);
+  const put = () => blobs.put(Readable.from(['contested']));
+  const { sha256 } = await put();
+  for (let round = 0; round < 30; round++) {
+    await Promise.all([blobs.delete(sha256), put(), blobs.delete(sha256), put(), put()]);
+    await put();
+    expect((await buffer(await blobs.get(sha256))).toString()).toBe('contested');
+  }
+  await nats.close();
+});
+
 it('report promptly that the store is unavailable, and have their content when it is back', async () => {
   const own = await NatsServer.start();
   const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });

@@ -64,7 +64,13 @@ export class NatsBlobs extends Blobs {
   }
 
   async delete(sha256: string): Promise<void> {
-    if (isBlobName(sha256)) await this.bucket.run(({ objects }) => objects.delete(sha256));
+    if (!isBlobName(sha256)) return;
+    await this.bucket.run(async ({ objects, jsm, name }) => {
+      await objects.delete(sha256);
+      // The client leaves a record of each deleted object, which the server would keep for ever.
+      const left = await objects.info(sha256);
+      if (left?.deleted) await jsm.streams.purge(`OBJ_${name}`, { filter: recordOf(name, sha256), seq: left.revision + 1 });
+    });
   }
 
   /** Reads chunk by chunk. The client's own stream loads a whole object into memory if its reader is slow. */
@@ -81,7 +87,13 @@ export class NatsBlobs extends Blobs {
   }
 }
 
-async function send({ objects }: Bucket, path: string, { sha256 }: BlobRef): Promise<void> {
+/** The subject of an object's record, as the client names it. */
+const recordOf = (bucket: string, name: string): string =>
+  `$O.${bucket}.M.${Buffer.from(name).toString('base64').replaceAll('+', '-').replaceAll('/', '_')}`;
+
+async function send(bucket: Bucket, path: string, ref: BlobRef): Promise<void> {
+  const { objects } = bucket;
+  const { sha256 } = ref;
   const before = await objects.info(sha256);
   if (before && !before.deleted) return;
   const bytes = Readable.toWeb(createReadStream(path, { highWaterMark: CHUNK_BYTES })) as ReadableStream<Uint8Array>;
@@ -92,6 +104,8 @@ async function send({ objects }: Bucket, path: string, { sha256 }: BlobRef): Pro
     });
   } catch (error) {
     const after = await objects.info(sha256).catch(() => undefined);
+    // The record of the deleted object, whose revision was expected, was removed meanwhile.
+    if (!after && before?.deleted) return send(bucket, path, ref);
     if (!after || after.deleted) throw error;
   }
 }
