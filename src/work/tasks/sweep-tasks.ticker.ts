@@ -59,6 +59,7 @@ export class SweepTasks implements Ticker {
     await this.nudgeLost(now);
     const unstarted = await this.tasks.unstarted(now, TASKS_PER_TICK_MAX);
     const first = this.sightings.look(unstarted.map(attemptOf));
+    for (const record of unstarted) if (this.hasWaited(record)) this.lateUntil = laterOf(this.lateUntil, record.changedAt);
     for (const record of unstarted) {
       if (!this.isLate(record, first) && !this.isCatchingUp) continue;
       await this.nudge(record, now);
@@ -68,14 +69,14 @@ export class SweepTasks implements Ticker {
     this.isCatchingUp &&= isNew || unstarted.length === TASKS_PER_TICK_MAX;
   }
 
+  private hasWaited(record: TaskRecord): boolean {
+    return record.status === 'queued' && this.sightings.ageMs(attemptOf(record)) >= NUDGE_AGAIN_MS;
+  }
+
   /** `first`: the tasks that come into the page with this tick. */
   private isLate(record: TaskRecord, first: ReadonlySet<string>): boolean {
-    if (record.status === 'waiting') return true;
-    const { changedAt } = record;
-    const attempt = attemptOf(record);
-    if (this.sightings.ageMs(attempt) < NUDGE_AGAIN_MS) return first.has(attempt) && changedAt <= this.lateUntil;
-    if (changedAt > this.lateUntil) this.lateUntil = changedAt;
-    return true;
+    if (record.status === 'waiting' || this.hasWaited(record)) return true;
+    return first.has(attemptOf(record)) && record.changedAt <= this.lateUntil;
   }
 
   /** Nudges tasks of lost workers. It reads all started tasks, so a backlog of queued ones does not delay it. */
@@ -96,3 +97,5 @@ export class SweepTasks implements Ticker {
 }
 
 const attemptOf = ({ taskId, attempt }: TaskRecord): string => `${taskId}-${attempt}`;
+
+const laterOf = (one: Date, other: Date): Date => (one < other ? other : one);
