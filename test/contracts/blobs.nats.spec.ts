@@ -71,7 +71,7 @@ it('are stored while they are deleted repeatedly', async () => {
 
 it('report promptly that the store is unavailable, and have their content when it is back', async () => {
   const own = await NatsServer.start();
-  const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
+  const nats = new NatsConnection({ url: own.url, deadlineMs: 3_000 });
   const blobs = new NatsBlobs(nats);
   const { sha256 } = await blobs.put(Readable.from(['kept']));
   await own.kill();
@@ -86,7 +86,7 @@ it('report promptly that the store is unavailable, and have their content when i
 
 it('fail a reader whose server crashes during a read', async () => {
   const own = await NatsServer.start();
-  const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
+  const nats = new NatsConnection({ url: own.url, deadlineMs: 3_000 });
   const blobs = new NatsBlobs(nats);
   const { sha256 } = await blobs.put(Readable.from([Buffer.alloc(8 * 1024 * 1024)]));
   const stream = await blobs.get(sha256);
