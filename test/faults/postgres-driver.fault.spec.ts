@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import postgres, { type Sql } from 'postgres';
 import { DriverUnrepaired, refuseUnrepaired } from '../../src/platform/postgres/database.js';
@@ -181,4 +183,20 @@ describe('The driver', () => {
       }, 1);
     },
   );
+
+  it('keeps no memory for the statements that a pool has sent', async () => {
+    const { default: queue } = (await import(new URL('../../node_modules/postgres/src/queue.js', import.meta.url).href)) as {
+      default: (initial: readonly string[]) => { length: number; shift(): string; push(item: string): string };
+    };
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    // A connection leaves the queue of the open ones for each statement, and comes back after it.
+    const open = queue(['first', 'second', 'third']);
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    for (let statement = 0; statement < 1_000_000; statement++) open.push(open.shift());
+    collectGarbage();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(1_000_000);
+    expect([open.length, open.shift(), open.shift(), open.shift(), open.length]).toEqual([3, 'second', 'third', 'first', 0]);
+  });
 });
