@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sql } from 'postgres';
 import { type TestDatabase, serviceDatabase } from '../test/support/postgres-for-tests.js';
 import { rowsRead } from '../test/support/rows-read.js';
-import { AuditLogQueries } from './audit-log/audit-log.queries.js';
+import { type AuditFilter, AuditLogQueries } from './audit-log/audit-log.queries.js';
 import { ConversationLogQueries } from './conversations/conversation-log.queries.js';
 import { MessageAnalyticsQueries } from './conversations/message-analytics.queries.js';
 import { ReadModels } from './read-models.js';
@@ -11,7 +11,7 @@ import { ScheduleAnalyticsQueries } from './schedules/schedule-analytics.queries
 import { ScheduleLogQueries } from './schedules/schedule-log.queries.js';
 import { WorkflowRunLogQueries } from './workflow-runs/workflow-run-log.queries.js';
 
-/** The number of rows of each kind, one a minute. */
+/** The number of rows of each kind, one a minute, or one an hour of events. */
 const MANY = 4_000;
 const PAGE = 11;
 /** The rows that a read of a page or of an hour may look at: some for each one that it returns. */
@@ -46,7 +46,8 @@ beforeAll(async () => {
     from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
   await sql`
     insert into audit_log.event (position, event_id, stream, revision, type, at, actor, data)
-    select n, n, 'run-' || n, 0, case when n = ${MANY} then 'RunRefused' else 'RunQueued' end, ${NOW}, 'user:' || n % 2, repeat(md5(n::text), 30)
+    select n, n, 'run-' || n, 0, case when n = ${MANY} then 'RunRefused' else 'RunQueued' end,
+      ${NOW}::timestamptz - (${MANY}::integer - n) * interval '1 hour', 'user:' || n % 2, repeat(md5(n::text), 30)
     from generate_series(1, ${MANY}::integer) n`;
   await sql`
     insert into workflow_runs.workflow_run (workflow_run_id, owner_id, workflow_owner_id, status, started_at, ended_at)
@@ -70,6 +71,11 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
   const hour = { since: new Date(NOW.getTime() - 3_600_000), until: NOW, format: 'HH24:MI' };
   const owner = { ownerId: 'ann' };
   const rare = { type: 'RunRefused', visibleActors: ['user:0', 'user:1'] };
+  const hoursAgo = (hours: number) => new Date(NOW.getTime() - hours * 3_600_000);
+  const events = async (models: ReadModels, filter: AuditFilter) => {
+    const auditLog = new AuditLogQueries(models);
+    return (await auditLog.page(await auditLog.located(filter), -1n, PAGE)).events;
+  };
 
   it.each<[string, (readModels: ReadModels) => Promise<readonly unknown[]>]>([
     ['the newest answers', (models) => new ConversationLogQueries(models).newest(filter, PAGE)],
@@ -79,7 +85,10 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
     ['the questions of an hour', (models) => new MessageAnalyticsQueries(models).messages(owner, hour)],
     ['the ratings of an hour', (models) => new MessageAnalyticsQueries(models).feedback(owner, hour)],
     ['the scheduled runs of an hour', (models) => new ScheduleAnalyticsQueries(models).runs(owner, hour)],
-    ['the events of a rare type', async (models) => (await new AuditLogQueries(models).page(rare, -1n, PAGE)).events],
+    ['the events of a rare type', (models) => events(models, rare)],
+    ['the events since a late time', (models) => events(models, { from: hoursAgo(5) })],
+    ['the events between two late times', (models) => events(models, { from: hoursAgo(5), to: hoursAgo(2) })],
+    ['the events before an early time', (models) => events(models, { to: hoursAgo(MANY - 5) })],
   ])('%s', async (_, of) => {
     expect((await of(new ReadModels(database.sql))).length).toBeGreaterThan(0);
     expect(await read(of)).toBeLessThan(FEW);

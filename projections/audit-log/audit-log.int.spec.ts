@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
+import { Seeded } from '../../test/support/seeded.js';
 import { ReadModels } from '../read-models.js';
 import { auditLog } from './audit-log.projection.js';
-import { type AuditFilter, AuditLogQueries } from './audit-log.queries.js';
+import { type AuditFilter, AuditLogQueries, BEFORE_ALL, POSITION_MAX } from './audit-log.queries.js';
 
 let database: TestDatabase;
 let queries: AuditLogQueries;
@@ -35,7 +36,7 @@ beforeEach(async () => {
 });
 
 const listed = async (filter: AuditFilter, after = -1n, limit = 10) =>
-  (await queries.page(filter, after, limit)).events.map(({ stream, revision }) => `${stream}@${revision}`);
+  (await queries.page(await queries.located(filter), after, limit)).events.map(({ stream, revision }) => `${stream}@${revision}`);
 
 describe('the audit log', () => {
   it('has every event except frames once, with its cause and its original bytes', async () => {
@@ -65,6 +66,25 @@ describe('the audit log', () => {
     [{ from: at('11:00'), to: at('12:00'), type: 'AgentCreated' }, ['agent-2@0']],
   ])('finds %j', async (filter, expected) => {
     expect(await listed(filter)).toEqual(expected);
+  });
+
+  it('finds the events between two times, and the first and the last of them, although clocks are days apart', async () => {
+    const seeded = new Seeded(1);
+    const hoursLater = (hours: number) => new Date(at('00:00').getTime() + 3_600_000 * hours);
+    for (let n = 0; n < 40; n++)
+      await read.given(`note-${n}`, [happened('NoteWritten')], { at: hoursLater(4 * n + seeded.between(-50, 50)) });
+    const { events } = await queries.page({}, -1n, 100);
+    const bounds = [new Date(0), ...events.map((event) => event.at), new Date('2030-01-01')];
+    for (const from of bounds) {
+      const to = bounds[seeded.between(0, bounds.length - 1)]!;
+      const [since, before] = [events.filter((event) => event.at >= from), events.filter((event) => event.at < to)];
+      const filter = await queries.located({ from, to });
+      expect([filter.first, filter.last]).toEqual([
+        String(since[0]?.position ?? POSITION_MAX),
+        String(before.at(-1)?.position ?? BEFORE_ALL),
+      ]);
+      expect((await queries.page(filter, -1n, 100)).events).toEqual(since.filter((event) => event.at < to));
+    }
   });
 
   it('knows the owners of access tokens, including revoked ones', async () => {

@@ -14,19 +14,39 @@ export type AuditFilter = Readonly<{
   to?: Date;
 }>;
 
+/** A filter with the positions of the first and the last event between its times. */
+export type LocatedFilter = AuditFilter & Readonly<{ first?: string; last?: string }>;
+
 type Row = Omit<AuditEvent, 'position'> & Readonly<{ position: string }>;
 
 /** `next` is the position after which the next page begins; undefined after the last page. */
 type AuditPage = Readonly<{ events: readonly AuditEvent[]; next: bigint | undefined }>;
 
+/** The position before that of the first event. */
+export const BEFORE_ALL = -1n;
+
+/** Positions are signed 64-bit integers. */
+export const POSITION_MAX = 2n ** 63n - 1n;
+
 /** The size of the data of a page, which ends early at it. An event has at most 1 MiB. */
 const PAGE_BYTES_MAX = 8 * 1024 * 1024;
 
 export class AuditLogQueries extends Queries {
+  /**
+   * The filter with the positions between which its times lie, so that pages do not read all events before and after them. Times
+   * need not grow along the log, because processes have clocks of their own. The bounds are exact nevertheless: they are the
+   * extremes of the day of the time itself and of every later or earlier day, each of which an index finds in one step.
+   */
+  async located(filter: AuditFilter): Promise<LocatedFilter> {
+    const { from, to } = filter;
+    const [first, last] = await Promise.all([from && this.positionAt(from, 'first'), to && this.positionAt(to, 'last')]);
+    return { ...filter, ...(first !== undefined && { first }), ...(last !== undefined && { last }) };
+  }
+
   /** Events after a position, in the order of the log. A page has at least one of them if there are any. */
-  async page(filter: AuditFilter, after: bigint, limit: number): Promise<AuditPage> {
+  async page(filter: LocatedFilter, after: bigint, limit: number): Promise<AuditPage> {
     const { sql } = this;
-    const { visibleActors, stream, type, actor, correlationId, from, to } = filter;
+    const { visibleActors, stream, type, actor, correlationId, from, to, first, last } = filter;
     const rows = await sql<(Row & { isLast: boolean })[]>`
       select ${this.head}, data, place = found as "isLast"
       from (
@@ -41,16 +61,18 @@ export class AuditLogQueries extends Queries {
             ${correlationId === undefined ? sql`` : sql`and correlation_id = ${correlationId}`}
             ${from === undefined ? sql`` : sql`and at >= ${from}`}
             ${to === undefined ? sql`` : sql`and at < ${to}`}
+            ${first === undefined ? sql`` : sql`and position >= ${first}`}
+            ${last === undefined ? sql`` : sql`and position <= ${last}`}
           order by event.position limit ${limit + 1}
         ) as event
         window earlier as (order by event.position)
       ) as event
       where place <= ${limit} and bytes_before < ${PAGE_BYTES_MAX}
       order by event.position`;
-    const last = rows.at(-1);
+    const end = rows.at(-1);
     return {
       events: rows.map(({ isLast: _, ...row }) => auditEvent(row)),
-      next: last && !last.isLast ? BigInt(last.position) : undefined,
+      next: end && !end.isLast ? BigInt(end.position) : undefined,
     };
   }
 
@@ -86,6 +108,34 @@ export class AuditLogQueries extends Queries {
       (select correlation_id from audit_log.event where correlation_id = ${id} limit 1)
       limit 1`;
     return row?.correlation_id ?? undefined;
+  }
+
+  /**
+   * The position of the first event at a time or later, or of the last event before it. If there is none, the position is one
+   * that no event has.
+   */
+  private async positionAt(time: Date, which: 'first' | 'last'): Promise<string> {
+    const { sql } = this;
+    const day = sql`((at at time zone 'UTC')::date)`;
+    const own = sql`((${time}::timestamptz at time zone 'UTC')::date)`;
+    const [best, order, isBeyond, isWithin, none] =
+      which === 'first' ? [sql`min`, sql`asc`, sql`>`, sql`>=`, POSITION_MAX] : [sql`max`, sql`desc`, sql`<`, sql`<`, BEFORE_ALL];
+    const [row] = await sql<{ position: string }[]>`
+      with recursive beyond as (
+        (select ${day} as day, position from audit_log.event where ${day} ${isBeyond} ${own}
+         order by ${day} ${order}, position ${order} limit 1)
+        union all
+        select next.day, next.position from beyond, lateral (
+          select ${day} as day, position from audit_log.event where ${day} ${isBeyond} beyond.day
+          order by ${day} ${order}, position ${order} limit 1
+        ) as next
+      ), within as (
+        select position from audit_log.event where ${day} = ${own} and at ${isWithin} ${time}
+        order by position ${order} limit 1
+      )
+      select coalesce(${best}(position), ${String(none)}::bigint)::text as position
+      from (select position from beyond union all select position from within) as found`;
+    return row!.position;
   }
 
   /** All columns of an event but its data. */

@@ -51,4 +51,5 @@ create index event_of_stream on event (stream, position);
 create index event_of_actor on event (actor, position);
 create index event_of_type on event (type, position);
 create index event_of_correlation on event (correlation_id, position);
-create index event_by_time on event using brin (at);
+-- Finds the first event since a time and the last event before it, although times need not grow along the log.
+create index event_of_day on event (((at at time zone 'UTC')::date), position) include (at);

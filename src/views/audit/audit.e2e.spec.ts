@@ -8,7 +8,7 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { userIdOf } from '../../../test/support/user-id.js';
 
-type Event = Readonly<{ position: string; id: string; stream: string; type: string; actor: string; correlation_id: string; data: Record<string, unknown> }>; // oxfmt-ignore
+type Event = Readonly<{ position: string; id: string; stream: string; type: string; at: string; actor: string; correlation_id: string; data: Record<string, unknown> }>; // oxfmt-ignore
 type Page = Readonly<{ success: true; events: Event[]; next: string | null }>;
 type Node = Readonly<{ id: string; type: string; journal?: { frames: number; last_id: number; sha256: string }; caused: Node[] }>;
 type Trace = Readonly<{ success: true; correlation_id: string; events: number; truncated: boolean; caused: Node[] }>;
@@ -71,6 +71,17 @@ describe('the audit', () => {
     expect(response.headers.get('content-type')).toContain('application/x-ndjson');
     const lines = (await response.text()).trimEnd().split('\n').map((line) => JSON.parse(line) as Event); // oxfmt-ignore
     expect(lines.map(({ data }) => data['question'])).toEqual(['What is kept?', 'And mine?']);
+  });
+
+  it('returns the events that were recorded from a time on and before a time', async () => {
+    const [first, ...later] = (await events(ann, '?type=TurnAsked')).events;
+    const times = [first!, ...later].map(({ at }) => at).toSorted();
+    const countOf = async (query: string) => (await events(ann, `?type=TurnAsked&${query}`)).events.length;
+    expect(await countOf(`from=${times[0]!}`)).toBe(times.length);
+    expect(await countOf(`from=${times[0]!}&to=${times[0]!}`)).toBe(0);
+    expect(await countOf(`to=${times[0]!}`)).toBe(0);
+    expect(await countOf('from=9999-01-01')).toBe(0);
+    expect(await countOf('from=1970-01-01&to=9999-01-01')).toBe(times.length);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
 import type { AuditEvent } from '../../../projections/audit-log/audit-event.js';
-import type { AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
+import type { AuditFilter, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
 import { LateReadModel } from '../../../test/support/late-read-model.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
@@ -35,6 +35,7 @@ describe('the audit shows users their latest writes', () => {
     lastWrites.note('ann', WRITTEN.position);
     const known = () => (readModel.shows(WRITTEN.position) ? [WRITTEN] : []);
     const queries = {
+      located: (filter: AuditFilter) => Promise.resolve(filter),
       page: () => Promise.resolve({ events: known(), next: undefined }),
       chain: () => Promise.resolve(known()),
       actorsOf: () => Promise.resolve(['user:ann']),

@@ -3,7 +3,13 @@ import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type AuditLine, auditLine } from '../../../projections/audit-log/audit-event.js';
-import { type AuditFilter, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
+import {
+  type AuditFilter,
+  AuditLogQueries,
+  BEFORE_ALL,
+  type LocatedFilter,
+  POSITION_MAX,
+} from '../../../projections/audit-log/audit-log.queries.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { may } from '../../resources/identity/access.policy.js';
@@ -19,9 +25,6 @@ import { Access } from '../../platform/http/access.js';
 /** A longer chain is truncated. The response says whether it is truncated or has lost events to purges. */
 const TRACE_EVENTS_MAX = 5_000;
 
-const BEFORE_ALL = -1n;
-/** Positions are signed 64-bit integers. */
-const POSITION_MAX = 2n ** 63n - 1n;
 const LINES = 'application/x-ndjson';
 
 /** The log for audits. Users see events that they or their keys, tokens, devices, webhooks and links caused. Admins see all events. */
@@ -45,10 +48,10 @@ export class AuditController {
     @Res() reply: FastifyReply,
   ): Promise<Sent<AuditPage, Lines<AuditLine>>> {
     await this.ownWritesOf(user);
-    const filter = {
+    const filter = await this.auditLog.located({
       ...filterOf(query),
       ...(!may(user, { does: 'see-all' }) && { visibleActors: await this.auditLog.actorsOf(user.cause.actor) }),
-    };
+    });
     const after = positionOf(query.after);
     if (accept?.includes(LINES)) {
       const lines = Readable.from(this.lines(filter, after, query.limit ?? Infinity));
@@ -90,7 +93,7 @@ export class AuditController {
     await this.freshness.reached(['audit-log'], this.lastWrites.of(userId));
   }
 
-  private async *lines(filter: AuditFilter, after: bigint, limit: number): AsyncGenerator<string> {
+  private async *lines(filter: LocatedFilter, after: bigint, limit: number): AsyncGenerator<string> {
     let left = limit;
     for (let position: bigint | undefined = after; position !== undefined && left > 0;) {
       const { events, next } = await this.auditLog.page(filter, position, Math.min(left, PAGE_MAX));
