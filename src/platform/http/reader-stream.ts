@@ -94,6 +94,7 @@ export class ReaderStream implements OpenedStream {
   private room: Room | undefined;
   private endedAt: number | undefined;
   private isLeaving = false;
+  private hasSent = false;
 
   constructor(
     private readonly raw: ServerResponse,
@@ -132,6 +133,11 @@ export class ReaderStream implements OpenedStream {
     return isOpen;
   }
 
+  /** Sends the head of the response, if it was not sent with the first bytes. */
+  sendHead(): void {
+    if (!this.hasSent && this.endedAt === undefined && !this.departure.aborted) this.raw.flushHeaders();
+  }
+
   private send(bytes: string): Promise<boolean> {
     if (this.endedAt !== undefined || this.departure.aborted) return GONE;
     if (this.raw.writableLength > this.limits.bufferedBytesMax) {
@@ -139,6 +145,7 @@ export class ReaderStream implements OpenedStream {
       return GONE;
     }
     this.lastWriteAt = performance.now();
+    this.hasSent = true;
     if (this.raw.write(bytes)) return OPEN;
     return (this.room ??= new Room(this.lastWriteAt)).promise;
   }

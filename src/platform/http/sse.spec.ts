@@ -4,7 +4,7 @@ import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Rejection } from '../../kernel/rejection.js';
 import type { OpenedStream, SseLimits } from './reader-stream.js';
-import { SseStreams } from './sse.js';
+import { HEAD_DELAY_MS, SseStreams } from './sse.js';
 
 const LIMITS: SseLimits = { keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 256 * 1024 };
 const PIECE = `data: ${'x'.repeat(64 * 1024)}\n\n`;
@@ -132,12 +132,31 @@ describe('an event stream', () => {
     await until(() => streams.size === 1);
   });
 
-  it('sends its head at once, before the first record', async () => {
+  it('sends its head also without a first record, after HEAD_DELAY_MS', async () => {
     await listen();
     onStream = () => undefined;
+    const since = performance.now();
     const response = await fetch(`http://127.0.0.1:${port()}`);
+    // A timer of Node may fire up to a millisecond early.
+    expect(performance.now() - since).toBeGreaterThan(HEAD_DELAY_MS - 2);
     expect(response.status).toBe(200);
     await response.body!.cancel();
+  });
+
+  it('sends its head once, in one write with a record that follows soon', async () => {
+    await listen();
+    const opened = nextStream();
+    const socket = net.connect(port(), '127.0.0.1');
+    const pieces: string[] = [];
+    socket.setEncoding('utf8').on('data', (piece) => pieces.push(String(piece)));
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const stream = await opened;
+    await new Promise((resolve) => setImmediate(resolve));
+    await stream.write('data: 1\n\n');
+    await new Promise((resolve) => setTimeout(resolve, 3 * HEAD_DELAY_MS));
+    expect(pieces).toHaveLength(1);
+    expect(pieces[0]).toMatch(/^HTTP\/1.1 200 OK\r\n.*\r\n\r\n9\r\ndata: 1\n\n\r\n$/s);
+    socket.destroy();
   });
 
   it('breaks off when its writer fails', async () => {

@@ -15,6 +15,12 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
+/**
+ * How long a head waits for the first bytes of its stream, so that both are sent in one write. One timer serves all waiting heads,
+ * so a head may be sent earlier.
+ */
+export const HEAD_DELAY_MS = 20;
+
 type Head = Readonly<{
   status?: number;
   headers?: Record<string, string>;
@@ -35,6 +41,8 @@ export function endEventStream(response: ServerResponse): boolean {
 export class SseStreams {
   private readonly open = new Set<ReaderStream>();
   private ticker: NodeJS.Timeout | undefined;
+  /** The streams whose heads may still wait. */
+  private headless: ReaderStream[] = [];
   private closing = false;
   private reserved = 0;
 
@@ -60,8 +68,8 @@ export class SseStreams {
   }
 
   /**
-   * Takes the reply over and sends its head: the status, the headers set by hooks (CORS, request id) and those of an event
-   * stream.
+   * Takes the reply over. Its head (the status, the headers set by hooks such as CORS, and those of an event stream) is sent with
+   * the first bytes, and after HEAD_DELAY_MS without them.
    */
   start(reply: StreamableReply, { status = 200, headers = {}, owesRecord = false }: Head = {}): OpenedStream {
     const { raw } = reply;
@@ -78,20 +86,14 @@ export class SseStreams {
     this.open.add(stream);
     streamOn.set(raw, stream);
     this.ticker ??= setInterval(() => this.tick(), tickMs(this.limits)).unref();
-    // Sends the head together with the first bytes. The socket is corked, because from Node 22 on a corked response that ends
-    // loses data.
-    const { socket } = raw;
-    if (socket) {
-      socket.cork();
-      process.nextTick(() => socket.uncork());
-    } else {
+    if (!raw.socket) {
       // Node closes only the response that has the socket.
       const abandon = () => stream.destroy();
       connection.once('close', abandon);
       raw.once('socket', () => connection.off('close', abandon));
     }
     raw.writeHead(status, head);
-    raw.flushHeaders();
+    if (this.headless.push(stream) === 1) setTimeout(() => this.sendHeads(), HEAD_DELAY_MS);
     // A HEAD request ends with the head, and its connection accepts the next request.
     if (raw.req.method === 'HEAD') stream.end();
     else if (this.closing) stream.leave();
@@ -114,6 +116,12 @@ export class SseStreams {
   closeAll(): void {
     this.closing = true;
     for (const stream of this.open) stream.leave();
+  }
+
+  private sendHeads() {
+    const waiting = this.headless;
+    this.headless = [];
+    for (const stream of waiting) stream.sendHead();
   }
 
   private tick() {
