@@ -9,12 +9,14 @@ import { SEPARATOR } from './storable.js';
 class Server {
   readonly statements: { streams: readonly string[]; answer: () => void }[] = [];
   private position = 0;
+  onStatement = (): unknown => undefined;
 
   readonly sql = {
     unsafe: (_: string, [streams]: readonly string[]) => ({ values: () => this.receive(streams!.split(SEPARATOR)) }),
   } as unknown as Sql;
 
   private receive(streams: readonly string[]): Promise<unknown> {
+    this.onStatement();
     return new Promise((resolve) => {
       const answer = () => resolve(streams.map((_, index) => [index + 1, 0, String(this.position++), new Date(), true]));
       this.statements.push({ streams, answer });
@@ -102,7 +104,19 @@ describe('group commit', () => {
     await nextTurn();
     server.statements.forEach((statement) => statement.answer());
     await nextTurn();
+    await nextTurn();
     expect(committed).toEqual(server.statements.flatMap(({ streams }) => streams));
+  });
+
+  it('hands on the events of a statement after the appends with which their writers continue are sent', async () => {
+    const handedOnBeforeSent: number[] = [];
+    const going = append(1, 'a').then(() => append(1, 'b'));
+    await nextTurn();
+    server.onStatement = () => handedOnBeforeSent.push(committed.length);
+    await answer(0);
+    expect([handedOnBeforeSent, committed]).toEqual([[0], ['a-0']]);
+    await answer(1);
+    await going;
   });
 
   it('has a timer only while appends are open', async () => {

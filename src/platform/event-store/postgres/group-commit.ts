@@ -51,6 +51,8 @@ export class GroupCommit {
   private pauseMs = 0;
   private pausing: NodeJS.Timeout | undefined;
   private closed = false;
+  /** The events of committed appends that are not passed on yet, in log order. */
+  private written: (readonly StoredEvent[])[] = [];
   /** Why the waiting appends are not written yet. */
   private delay: { cause?: unknown } = {};
   /** Runs while there are open appends. */
@@ -60,7 +62,7 @@ export class GroupCommit {
     private readonly pool: Pool,
     /** How long an append may take, including repetitions, before its outcome counts as unknown. */
     private readonly deadlineMs: number,
-    /** Gets the events of committed appends, in log order. */
+    /** Gets the events of committed appends, in log order, after their writers have had the chance to append again. */
     private readonly onCommitted: (committed: readonly (readonly StoredEvent[])[]) => void,
   ) {}
 
@@ -87,17 +89,24 @@ export class GroupCommit {
     clearTimeout(this.pausing);
   }
 
-  /** Sends at the end of this turn of the event loop, because callers that waited for the last batch append again within it. */
+  /**
+   * Sends at the end of this turn of the event loop, because callers that waited for the last batch append again within it. Only
+   * then are committed events passed on, because readers who wait for an answer wait for its next append, and not for followers.
+   */
   private schedule(): void {
-    if (this.scheduled || this.pausing || !this.isDue()) return;
+    if (this.scheduled || !(this.isDue() || this.written.length > 0)) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
       while (this.isDue()) void this.commit(this.nextBatch());
+      const { written } = this;
+      this.written = [];
+      if (written.length > 0) this.onCommitted(written);
     });
   }
 
   private isDue(): boolean {
+    if (this.pausing) return false;
     if (this.inFlight === 0) return this.queue.length > 0;
     return this.inFlight < STATEMENTS_MAX && this.queue.length >= SECOND_APPENDS_MIN;
   }
@@ -132,9 +141,11 @@ export class GroupCommit {
 
   private async send(batch: readonly Waiting[]): Promise<void> {
     const results = await this.pool.run((sql) => appendAll(sql, batch), ANSWER_TIMEOUT_MS);
-    const written = results.filter((result) => result.writtenNow);
-    this.onCommitted(written.map((result) => committed(batch[result.append]!, result)));
-    for (const result of results) this.finish(batch[result.append]!, result);
+    for (const result of results) {
+      const append = batch[result.append]!;
+      if (result.writtenNow) this.written.push(committed(append, result));
+      this.finish(append, result);
+    }
   }
 
   private finish(append: Waiting, { revision, position }: AppendResult): void {
