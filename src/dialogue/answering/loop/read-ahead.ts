@@ -17,13 +17,14 @@ export class ReadAhead {
   private isTaken = false;
   private isOver = false;
 
-  /** @param before deltas with which the answer begins */
+  /** @param start reading ahead starts when it resolves @param before deltas with which the answer begins */
   constructor(
     private readonly deltas: AsyncGenerator<AnswerDelta>,
+    start: Promise<void>,
     before: readonly AnswerDelta[] = [],
   ) {
     this.read = [...before];
-    this.reading = this.readOn();
+    this.reading = this.readOn(start);
     // `rest` throws the error to the caller that takes the answer.
     this.reading.catch(() => undefined);
   }
@@ -52,7 +53,8 @@ export class ReadAhead {
     this.deltas.return(undefined).catch(() => undefined);
   }
 
-  private async readOn(): Promise<void> {
+  private async readOn(start: Promise<void>): Promise<void> {
+    await start;
     while (!this.isTaken && this.read.length < READ_AHEAD_MAX) {
       const next = await this.deltas.next();
       if (next.done) {
