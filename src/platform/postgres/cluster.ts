@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Binaries, NoEmbeddedPostgres } from './postgres-binaries.js';
 import { directoryArgument, SERVER_ENVIRONMENT } from './postmaster.js';
+import { syncMethodFor } from './sync-method.js';
 import { isReachableBy, type UnixUser } from './unix-user.js';
 
 /** The name of the database and of the role that owns it. */
@@ -58,7 +59,7 @@ async function create(place: Place, directory: string): Promise<void> {
   mkdirSync(draft, { mode: 0o700 });
   if (user) chownSync(draft, user.uid, user.gid);
   const options = ['-D', argumentFor(draft, user), '-U', DATABASE, '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8'];
-  await run(place, draft, binaries.initdb, [...options, ...(sync ? [] : ['--no-sync'])]);
+  await run(place, draft, binaries.initdb, [...options, sync ? `--sync-method=${syncMethodFor(draft)}` : '--no-sync']);
   await setPassword(place, draft, `create database ${DATABASE};\n`);
   renameSync(draft, directory);
 }

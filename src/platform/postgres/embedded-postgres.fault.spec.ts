@@ -13,6 +13,7 @@ import { type EmbeddedPostgres, SOCKET_PATH_BYTES_MAX, startEmbeddedPostgres } f
 import { processesWith } from './process-table.js';
 import { binariesFor } from './postgres-binaries.js';
 import { runningPostgres } from './running-postgres.js';
+import { syncMethodFor } from './sync-method.js';
 
 const repository = join(import.meta.dirname, '../../..');
 
@@ -116,8 +117,11 @@ it('stores the password with one SCRAM iteration', async () => {
 it('uses UTF-8, is durable and requires the password', async () => {
   const { url } = await start(false);
   const settings = `select current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
-    current_setting('synchronous_commit') as synchronous, current_setting('listen_addresses') as listens`;
-  expect(await query(url, settings)).toEqual([{ encoding: 'UTF8', fsync: 'on', synchronous: 'on', listens: '127.0.0.1' }]);
+    current_setting('recovery_init_sync_method') as recovery, current_setting('synchronous_commit') as synchronous,
+    current_setting('listen_addresses') as listens`;
+  const recovery = syncMethodFor(dataDir);
+  const durable = { encoding: 'UTF8', fsync: 'on', recovery, synchronous: 'on', listens: '127.0.0.1' };
+  expect(await query(url, settings)).toEqual([durable]);
   const wrong = new URL(url);
   wrong.password = 'guessed';
   await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);

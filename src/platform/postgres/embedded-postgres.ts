@@ -22,6 +22,7 @@ import { binariesFor } from './postgres-binaries.js';
 import { Postmaster, PostgresDidNotStart, STOP_TIMEOUT_MS } from './postmaster.js';
 import { processesWith } from './process-table.js';
 import { type ServerOutage, SupervisedServer } from './supervised-server.js';
+import { syncMethodFor } from './sync-method.js';
 import { serverUser } from './unix-user.js';
 
 export type EmbeddedPostgres = Readonly<{
@@ -126,6 +127,7 @@ function serverArguments(cluster: Cluster, name: string, port: number, forTests:
   const settings = [
     ...SETTINGS,
     ...(forTests ? FOR_TESTS : DURABLE),
+    `recovery_init_sync_method=${syncMethodFor(cluster.directory)}`,
     `cluster_name=${name}`,
     `port=${port}`,
     'unix_socket_directories=.',
