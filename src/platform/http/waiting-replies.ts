@@ -8,16 +8,25 @@ export class WaitingReplies {
   private readonly waiting = new Set<AbortController>();
   private isOver = false;
 
+  /** The number of replies that wait. */
+  get size(): number {
+    return this.waiting.size;
+  }
+
   /** Aborts when the client has left or the reply must not wait any longer. */
-  signalOf({ raw }: Readonly<{ raw: Pick<ServerResponse, 'once'> }>): AbortSignal {
+  signalOf({ raw }: Readonly<{ raw: Pick<ServerResponse, 'once' | 'destroyed'> }>): AbortSignal {
     const controller = new AbortController();
     const leave = () => {
       this.waiting.delete(controller);
       controller.abort('gone');
     };
-    if (this.isOver) leave();
-    else this.waiting.add(controller);
-    raw.once('close', leave);
+    // The client may have left while its request was being accepted. Such a response has no further `close` event.
+    if (this.isOver || raw.destroyed) {
+      leave();
+    } else {
+      this.waiting.add(controller);
+      raw.once('close', leave);
+    }
     return controller.signal;
   }
 
