@@ -18,6 +18,8 @@ import type {
   Usage,
 } from '../../src/dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
+import { expiredTracesCodec } from '../../src/views/traces/expired-traces.codec.js';
+import { EXPIRED_TRACES_CATEGORY, type TracesExpired } from '../../src/views/traces/expired-traces.events.js';
 import {
   changeIn,
   type Columns,
@@ -41,7 +43,8 @@ type Traced =
   | ToolCallStarted
   | ToolCallFinished
   | RunEvent
-  | WorkflowRunEvent;
+  | WorkflowRunEvent
+  | TracesExpired;
 
 const { ConversationStarted, ConversationDeleted, TurnAsked, TurnWithdrawn, TurnAnswered, TurnFailed, TurnStopped } =
   conversationCodec;
@@ -51,10 +54,11 @@ const { ToolCallStarted, ToolCallFinished, ConversationPurged } = conversationCo
 export const traces = defineProjection<Traced>({
   name: 'traces',
   version: 3,
-  categories: ['conversation', 'run', 'workflowRun'],
+  categories: ['conversation', EXPIRED_TRACES_CATEGORY, 'run', 'workflowRun'],
   codec: {
     ...runCodec,
     ...workflowRunCodec,
+    ...expiredTracesCodec,
     ConversationStarted,
     ConversationDeleted,
     ConversationPurged,
@@ -152,10 +156,23 @@ export const traces = defineProjection<Traced>({
       sql`delete from span where scope_id = ${workflowRunId}`,
       sql`update trace set workflow_run_id = null where workflow_run_id = ${workflowRunId}`,
     ],
+
+    // The limit has the planner read the index on the time, also while a rebuild has no statistics of the table yet.
+    TracesExpired: ({ data: { before } }, sql) => [
+      sql`
+        delete from trace where ctid = any (array(
+          select ctid from trace where started_at < ${before} order by started_at, trace_id limit ${EXPIRED_ROWS_MAX}))`,
+      sql`
+        delete from span where ctid = any (array(
+          select ctid from span where started_at < ${before} order by started_at, scope_id, span_id limit ${EXPIRED_ROWS_MAX}))`,
+    ],
   },
 });
 
-/** The spans of workflow runs stay until those runs are purged. No query returns them without a trace. */
+/** Maximum number of rows of a table that one event deletes. The next event deletes what is left, which no query returns. */
+export const EXPIRED_ROWS_MAX = 10_000;
+
+/** The spans of workflow runs stay until they expire or those runs are purged. No query returns them without a trace. */
 function gone({ data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>): RowOfSet {
   return inSet(GONE, { conversation_id: conversationId });
 }

@@ -32,6 +32,9 @@ export type SpanRecord = Readonly<{
   endedAt: Date | null;
 }>;
 
+/** Traces and spans that are next to each other in time. `since`: when the last of them began. */
+export type OldTraces = Readonly<{ id: string; since: Date }>;
+
 /** The references by which traces can be looked up. */
 export const TRACE_REFERENCES = ['id', 'request_id', 'message_id', 'activity_id', 'workflow_run_id'] as const;
 export type TraceReference = (typeof TRACE_REFERENCES)[number];
@@ -82,5 +85,23 @@ export class TraceQueries extends Queries {
       select scope_id as id, count(*)::integer as n from traces.span
       where scope_id = any (${scopeIds as string[]}::text[]) group by scope_id`;
     return new Map(rows.map(({ id, n }) => [id, n]));
+  }
+
+  /** The traces and spans that began before a time, the oldest first, in batches of a number of rows. */
+  async batchesBefore(before: Date, rowsEach: number, limit: number): Promise<readonly OldTraces[]> {
+    const { sql } = this;
+    const rows = rowsEach * limit;
+    return sql<OldTraces[]>`
+      select (place / ${rowsEach})::text as id, max(started_at) as since
+      from (
+        select started_at, row_number() over (order by started_at) - 1 as place
+        from (
+          (select started_at from traces.trace where started_at < ${before} order by started_at limit ${rows})
+          union all
+          (select started_at from traces.span where started_at < ${before} order by started_at limit ${rows})
+        ) as old
+        order by started_at limit ${rows}
+      ) as old
+      group by 1 order by since`;
   }
 }

@@ -29,6 +29,7 @@ create index trace_of_request on trace (request_id, started_at);
 create index trace_of_conversation on trace (conversation_id);
 create index trace_of_activity on trace (activity_id, started_at);
 create index trace_of_workflow_run on trace (workflow_run_id);
+create index trace_by_start on trace (started_at, trace_id);
 
 -- What was done within it.
 create table span (
@@ -46,6 +47,7 @@ create table span (
   ended_at    timestamptz,
   primary key (scope_id, span_id)
 );
+create index span_by_start on span (started_at);
 
 create table conversation (
   conversation_id text primary key,

@@ -1,5 +1,5 @@
 /** The configuration of traces. */
 export abstract class TracesOptions {
-  /** Older traces are not shown. */
+  /** Older traces are not shown, and expire. */
   abstract readonly retentionMs: number;
 }

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { type OldTraces, TraceQueries } from '../../../projections/traces/traces.queries.js';
+import { CLOCKS_APART_MS_MAX } from '../../kernel/clocks-apart.js';
+import { Commands } from '../../kernel/commands.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
+import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
+import { ExpireTracesBefore } from './expired-traces.commands.js';
+import { TracesOptions } from './traces-options.js';
+
+/** Maximum number of rows of the read model, traces and spans, that expire with one event. */
+export const ROWS_PER_EVENT_MAX = 2_000;
+/** Maximum number of events per tick of the retention. The next tick continues. */
+export const EVENTS_PER_TICK_MAX = 50;
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Expires the traces of whole hours, so that an hour of few traces needs one event. A trace expires only when no process shows it
+ * any more, also one whose clock is behind, and its spans too, although the clock of another process may have been behind.
+ */
+@Injectable()
+export class ExpireTraces implements RetentionRule<OldTraces> {
+  readonly name = 'traces';
+
+  constructor(
+    private readonly traces: TraceQueries,
+    private readonly commands: Commands,
+    private readonly options: TracesOptions,
+  ) {}
+
+  due(now: Date): Promise<readonly OldTraces[]> {
+    const hidden = now.getTime() - this.options.retentionMs - CLOCKS_APART_MS_MAX;
+    return this.traces.batchesBefore(new Date(hidden - (hidden % HOUR_MS)), ROWS_PER_EVENT_MAX, EVENTS_PER_TICK_MAX);
+  }
+
+  async purge(due: readonly OldTraces[], cause: Cause): Promise<void> {
+    for (const { since } of due) await this.commands.execute(new ExpireTracesBefore(new Date(since.getTime() + 1), cause));
+  }
+}
