@@ -6,6 +6,7 @@ import { configOrExit, exitOn } from '../platform/config/load-config.js';
 import { requireDescriptors } from '../platform/descriptors.js';
 import { logFailure } from '../platform/supervision/failure-log.js';
 import { systemTiming } from '../platform/system-timing.js';
+import { postponeCompilation } from './late-compilation.js';
 import { openPlatform } from './platform.js';
 import type { Service } from './service.js';
 import { openLog } from '../platform/telemetry/log.js';
@@ -16,6 +17,7 @@ new Command('main')
   )
   .parse();
 
+const permitCompilation = postponeCompilation();
 const config = configOrExit();
 const log = openLog({ level: config.logLevel, format: config.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
 const fail = (error: unknown): never => {
@@ -50,6 +52,7 @@ async function start(): Promise<void> {
   const { DemoSeeding } = await import('../views/demo/demo-seeding.js');
   const { DEMO_KEY } = await import('../views/demo/seed-demo.js');
   service = await startService(await opening, log).catch(fail);
+  permitCompilation();
   log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
 
   if (await service.app.get(DemoSeeding).hasDemo) {
