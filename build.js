@@ -163,9 +163,12 @@ function finishBeside() {
 /** Applies the patches, even if npm has done so, because with `--ignore-scripts` it has not. */
 function patchPackages() {
   const command = [join('node_modules', 'patch-package', 'index.js'), '--error-on-fail', '--error-on-warn'];
-  const { status } = spawnSync(process.execPath, command, { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (status !== 0) process.exit(1);
-  writeFileSync(PATCHED, '');
+  const { status, stdout } = spawnSync(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
+  if (status === 0) return writeFileSync(PATCHED, '');
+  process.stderr.write(
+    `${stdout}\nThe packages cannot be patched. If a patch has changed since they were installed, run npm ci.\n`,
+  );
+  process.exit(1);
 }
 
 async function bundle() {

@@ -263,15 +263,17 @@ it('patches packages once after each installation, and when a patch has changed'
     );
     patch();
     install();
-    const run = () => spawnSync(process.execPath, ['build.js'], { cwd: bare, encoding: 'utf8' }).status;
+    const built = () => spawnSync(process.execPath, ['build.js'], { cwd: bare, encoding: 'utf8' });
+    const run = () => built().status;
     expect([run(), run(), patched()]).toEqual([0, 0, 'once ']);
     install();
     expect([run(), run(), patched()]).toEqual([0, 0, 'once once ']);
     patch();
     expect([run(), run(), patched()]).toEqual([0, 0, 'once once once ']);
-    writeFileSync(inBare('node_modules/patch-package/index.js'), 'process.exit(1);');
+    writeFileSync(inBare('node_modules/patch-package/index.js'), "console.log('It does not fit.');\nprocess.exit(1);");
     install();
     expect([run(), run()]).toEqual([1, 1]);
+    expect(built().stderr).toMatch(/It does not fit\.[^]*run npm ci/);
   } finally {
     rmSync(bare, { recursive: true, force: true });
   }
