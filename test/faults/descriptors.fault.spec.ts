@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { connectionsWithin } from '../../src/platform/http/connection-limit.js';
+import { connectionsWithin } from '../../src/platform/http/connections/connection-limit.js';
 import { eventually } from '../support/eventually.js';
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 

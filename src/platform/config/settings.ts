@@ -1,6 +1,6 @@
 import { JSON_ENTRIES_MAX } from '../../kernel/bounded-json.js';
 import { connectionTarget } from '../event-store/eventstoredb/connection-string.js';
-import { CONNECTIONS_MIN } from '../http/connection-limit.js';
+import { CONNECTIONS_MIN } from '../http/connections/connection-limit.js';
 import { checkTrustedProxies } from '../http/trusted-proxies.js';
 import { checkNatsPrefix, natsTarget } from '../messaging/nats/nats-target.js';
 import { PrivateHosts } from '../outgoing/private-hosts.js';

@@ -12,7 +12,8 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection, shuttingDown } from '../../kernel/rejection.js';
 import { descriptorsMax } from '../descriptors.js';
-import { connectionsWithin, limitConnections } from './connection-limit.js';
+import { connectionsWithin, limitConnections } from './connections/connection-limit.js';
+import { closeQueuedResponses } from './connections/queued-responses.js';
 import { renderError } from './error-bodies.js';
 import { ErrorFilter } from './error-filter.js';
 import { failureOf } from './errors.js';
@@ -182,6 +183,7 @@ function configureHttp(app: NestFastifyApplication, options: HttpOptions): void 
   });
   app.useSecurityHeaders(SECURITY_HEADERS);
   limitConnections(fastify.server, connectionsWithin(descriptorsMax(), options));
+  closeQueuedResponses(fastify.server);
   receiveRequests(fastify, adapter, options);
   endUnreadBodies(fastify, () => adapter.draining);
   endStalledBodies(fastify.server, options.bodyStallMs ?? BODY_STALL_MS_MAX);
