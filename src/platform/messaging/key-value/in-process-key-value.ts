@@ -3,14 +3,19 @@ import { assertWithinLimits, KeyValue, type KeyValueEntry } from '../../../kerne
 type Kept = KeyValueEntry & Readonly<{ expiresAt: number }>;
 type Ttl = { ttlMs?: number };
 
-/** The number of values at which the first sweep of expired ones runs. */
-const SWEEP_FROM = 1024;
+/** The least number of characters that are written between two sweeps of expired values. */
+const SWEEP_CHARACTERS_MIN = 1024 * 1024;
+/** What an entry counts beside the characters of its value. */
+const ENTRY_CHARACTERS = 1024;
+
+const sizeOf = (value: string): number => ENTRY_CHARACTERS + value.length;
 
 /** A key-value store in memory. Expiry uses the monotonic clock. */
 export class InProcessKeyValue extends KeyValue {
   private readonly values = new Map<string, Kept>();
   private revision = 0;
-  private sweepAt = SWEEP_FROM;
+  /** The characters that may still be written until the next sweep. */
+  private sweepAfter = SWEEP_CHARACTERS_MIN;
 
   constructor(private readonly now: () => number = () => performance.now()) {
     super();
@@ -66,12 +71,17 @@ export class InProcessKeyValue extends KeyValue {
 
   private write(key: string, value: string, ttlMs = Infinity): void {
     this.values.set(key, { value, revision: ++this.revision, expiresAt: this.now() + ttlMs });
-    if (this.values.size >= this.sweepAt) this.sweep();
+    this.sweepAfter -= sizeOf(value);
+    if (this.sweepAfter <= 0) this.sweep();
   }
 
-  /** Drops expired values. It runs when the size has doubled, which makes its amortised cost per write constant. */
+  /** Drops expired values. It runs when as much was written as the last sweep has left, so its amortised cost per write is constant. */
   private sweep(): void {
-    for (const key of this.values.keys()) this.living(key);
-    this.sweepAt = Math.max(SWEEP_FROM, 2 * this.values.size);
+    let left = 0;
+    for (const key of this.values.keys()) {
+      const kept = this.living(key);
+      if (kept) left += sizeOf(kept.value);
+    }
+    this.sweepAfter = Math.max(SWEEP_CHARACTERS_MIN, left);
   }
 }
