@@ -4,6 +4,7 @@ import { filterOf } from '../../../projections/projection.js';
 import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import { withSignals } from '../../kernel/with-signals.js';
+import { hasTable } from '../postgres/catalog.js';
 import { type Leadership, LeadershipLost } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
@@ -12,7 +13,7 @@ import type { LiveGroup } from './live-group.js';
 import type { Progress } from './progress.js';
 import type { ProjectionFaults } from './projection-faults.js';
 import { type Parking, ProjectionWriter } from './projection-writer.js';
-import { createSchema, readCheckpoint } from './schema.js';
+import { createSchema } from './schema.js';
 
 export type RunnerDependencies = Readonly<{
   sql: Sql;
@@ -71,7 +72,7 @@ export class ProjectionRunner {
   private async open(): Promise<ProjectionWriter> {
     const { sql } = this.dependencies;
     const { schema } = this.definition;
-    if (!(await readCheckpoint(sql, schema))) await createSchema(sql, this.definition, schema);
+    if (!(await hasTable(sql, schema, 'checkpoint'))) await createSchema(sql, this.definition, schema);
     return ProjectionWriter.open(sql, this.definition, schema, (parking) => this.parked(parking));
   }
 

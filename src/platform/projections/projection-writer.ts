@@ -7,7 +7,7 @@ import { changesOf, concerns, entityOf } from './changes.js';
 import type { Definition } from './definition.js';
 import { type ChangeBatch, sendOneByOne } from './change-batch.js';
 import { HELD_EVENTS_MAX, hold, park, release, releases, TooManyHeld, tryEvent } from './parking.js';
-import { type Checkpoint, enter, keepPlacesOfHeld, takeOver } from './schema.js';
+import { type Checkpoint, enter, keepPlacesOfHeld, readHeld, takeOver } from './schema.js';
 import { type CheckpointMove, FencedOut, moveCheckpoints, type Portion, writeTogether } from './shared-transaction.js';
 
 /** The event with which an entity was parked, and why. */
@@ -49,10 +49,9 @@ export class ProjectionWriter {
   ): Promise<ProjectionWriter> {
     const { position, epoch, eventAt }: Checkpoint = await takeOver(sql, definition, schema);
     await keepPlacesOfHeld(sql, schema);
-    const parked = await sql<{ entity: string }[]>`select entity from ${sql(schema)}.parked`;
-    const [count] = await sql<{ held: number }[]>`select count(*)::integer as held from ${sql(schema)}.held`;
-    const entities = new Map(parked.map(({ entity }) => [entity, undefined]));
-    const state = { position, considered: position, epoch, eventAt, parked: entities, held: count?.held ?? 0 };
+    const { parked, held } = await readHeld(sql, schema);
+    const entities = new Map(parked.map((entity) => [entity, undefined]));
+    const state = { position, considered: position, epoch, eventAt, parked: entities, held };
     return new ProjectionWriter(sql, definition, schema, state, onParked);
   }
 

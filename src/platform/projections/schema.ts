@@ -74,6 +74,13 @@ export async function keepPlacesOfHeld(sql: Sql, schema: string): Promise<void> 
   });
 }
 
+/** The parked entities of a schema, and the number of held events. One statement reads both, because each start reads all schemas. */
+export async function readHeld(sql: Sql, schema: string): Promise<Readonly<{ parked: readonly string[]; held: number }>> {
+  const [row] = await sql<{ parked: string[]; held: number }[]>`
+    select array(select entity from ${sql(schema)}.parked) as parked, (select count(*)::integer from ${sql(schema)}.held) as held`;
+  return row!;
+}
+
 /** The checkpoint of a schema; undefined if the schema does not exist. */
 export async function readCheckpoint(sql: Sql | TransactionSql, schema: string): Promise<Checkpoint | undefined> {
   if (!(await hasTable(sql, schema, 'checkpoint'))) return undefined;
