@@ -9,7 +9,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/postgres-for
 import { projecting } from '../../test/support/projecting.js';
 import { ReadModels } from '../read-models.js';
 import { devices } from './devices.projection.js';
-import { DeviceQueries } from './devices.queries.js';
+import { DeviceQueries, INVOCATIONS_SHOWN_MAX } from './devices.queries.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const DEADLINE = '2026-01-01T00:00:35.000Z';
@@ -154,6 +154,31 @@ describe('devices', () => {
     });
     expect(entries.get('lost')).toMatchObject({ decision: 'outcome_unknown', error: 'deadline', exitCode: null });
     expect(await queries.openOf('d1')).not.toEqual(expect.arrayContaining(Object.keys(ends)));
+  });
+
+  it('keep as many ended commands of each device as its audit shows, and the commands that have not ended', async () => {
+    const at = (minute: number) => new Date(Date.UTC(2026, 1, 1, 0, minute)).toISOString();
+    const expired = (invocationId: string): InvocationEvent => ({
+      type: 'InvocationExpired',
+      data: { invocationId, reason: 'stopped', expiredAt: AT },
+    });
+    const count = INVOCATIONS_SHOWN_MAX + 5;
+    const last = `k${count - 1}`;
+    for (let n = 0; n < count; n++) {
+      const id = `k${n}`;
+      // The first stays open, and the third ends only when it is already too old to be shown.
+      await given(id, requested(id, { deviceId: 'd3', issuedAt: at(n) }), ...(n === 0 || n === 2 ? [] : [expired(id)]));
+    }
+    const kept = async () => (await queries.auditOf('d3', 2 * INVOCATIONS_SHOWN_MAX)).map(({ invocationId }) => invocationId);
+    const shown = Array.from({ length: INVOCATIONS_SHOWN_MAX }, (_, n) => `k${count - 1 - n}`);
+    expect(shown[0]).toBe(last);
+    expect(await kept()).toEqual([...shown, 'k2', 'k0']);
+    await model.expectSameAfterRebuild();
+    await given('k2', expired('k2'));
+    expect(await kept()).toEqual([...shown, 'k0']);
+    expect(await queries.openOf('d3')).toEqual(['k0']);
+    await given('k0', expired('k0'));
+    expect(await kept()).toEqual(shown);
   });
 
   it('are unchanged by repeated events and the same after a rebuild', async () => {

@@ -31,6 +31,9 @@ export type InvocationRecord = Readonly<{
 /** `allowedMs`: the time from its request to its deadline. */
 export type OpenInvocation = Readonly<{ invocationId: string; deadline: Date; allowedMs: number }>;
 
+/** Maximum number of a device's invocations that its audit shows. The read model keeps no older ones, except open ones. */
+export const INVOCATIONS_SHOWN_MAX = 200;
+
 export class DeviceQueries extends Queries {
   /** The ids of the devices that a user has paired, including revoked ones, oldest first. */
   async ownedBy(ownerId: string): Promise<readonly string[]> {

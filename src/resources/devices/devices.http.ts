@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { DeviceQueries } from '../../../projections/devices/devices.queries.js';
+import { DeviceQueries, INVOCATIONS_SHOWN_MAX } from '../../../projections/devices/devices.queries.js';
 import { Commands } from '../../kernel/commands.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
@@ -20,8 +20,6 @@ import { approvalModeIn, descriptionIn, type Fields, fieldsOf, nameIn } from './
 import { auditEntry, deviceRecord } from './device-record.http.js';
 import { StoredDevices } from './device/stored-devices.js';
 import { inPath } from '../../kernel/access.js';
-
-const AUDIT_ENTRIES_MAX = 200;
 
 const NOT_THERE = ApiResponse({ status: 404, description: 'The user has no such device (`not_found`).' });
 
@@ -151,7 +149,7 @@ export class DevicesController {
   async audit(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string) {
     const { ownerId, id: deviceId } = await this.reached(user, id);
     await this.freshness.reached(['devices'], this.lastWrites.of(signedIn(user).userId));
-    const entries = await this.queries.auditOf(deviceId, AUDIT_ENTRIES_MAX);
+    const entries = await this.queries.auditOf(deviceId, INVOCATIONS_SHOWN_MAX);
     return { entries: entries.map((each) => auditEntry(ownerId, each)) };
   }
 
