@@ -35,6 +35,12 @@ export const SESSION_TABLE = `
   create index session_of_subject on identity.session (issuer, issuer_subject);
   create index session_of_sid on identity.session (issuer, issuer_sid) where issuer_sid is not null;`;
 
+/** Finds the sessions that expired long ago. */
+export const SESSION_EXPIRY_INDEX = 'create index session_by_expiry on identity.session (expires_at);';
+
+/** Maximum number of expired sessions that a sign-in deletes. It adds one, so that the table shrinks with every sign-in. */
+export const EXPIRED_PER_SIGN_IN_MAX = 20;
+
 /**
  * A provider repeats a logout that failed half-way. For this time, `endAtProvider` also returns sessions that have ended already.
  */
@@ -49,9 +55,11 @@ export class PostgresSessions extends Sessions {
     super();
   }
 
-  /** Also deletes the user's sessions that expired more than a day ago. */
+  /** Also deletes some sessions, of any user, that expired more than a day ago. */
   async begin({ sessionId, userId, provider, refreshToken, expiresAt, client }: NewSession): Promise<void> {
-    await this.sql`delete from identity.session where user_id = ${userId} and expires_at < now() - interval '1 day'`;
+    await this.sql`delete from identity.session where session_id in (
+      select session_id from identity.session where expires_at < now() - interval '1 day'
+      order by expires_at limit ${EXPIRED_PER_SIGN_IN_MAX} for update skip locked)`;
     await this.sql`insert into identity.session
       (session_id, user_id, issuer, issuer_subject, issuer_sid, refresh_token, expires_at, client)
       values (${sessionId}, ${userId}, ${provider.issuer}, ${provider.subject}, ${provider.sid},
