@@ -170,7 +170,7 @@ export const traces = defineProjection<Traced>({
 });
 
 /** Maximum number of rows of a table that one event deletes. The next event deletes what is left, which no query returns. */
-export const EXPIRED_ROWS_MAX = 10_000;
+const EXPIRED_ROWS_MAX = 10_000;
 
 /** The spans of workflow runs stay until they expire or those runs are purged. No query returns them without a trace. */
 function gone({ data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>): RowOfSet {
