@@ -15,7 +15,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { cachedDataVersionTag } from 'node:v8';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -42,6 +41,9 @@ const SOURCES = {
   'src/app/later.ts': 'export class Later {}',
   'projections/invoices.sql': 'create table invoices ();',
 };
+
+/** A program that waits in vain for a file is ended. `spawnSync` keeps the test's own time limit from ending it. */
+const RUN_MS_MAX = 60_000;
 
 /** A minimal project, built once like this one: a DTO with a type of another file, a file of its own, an asset. */
 let original: string;
@@ -81,6 +83,9 @@ const built = () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('rror') });
 };
 const started = () => spawnSync(process.execPath, ['dist/program/main.js'], { cwd: project, encoding: 'utf8' }).stdout.trim();
+/** V8's version of compiled code in a new process with these options. This process may have been given flags since it was started. */
+const codeVersion = (...options: string[]) =>
+  spawnSync(process.execPath, [...options, '-p', 'v8.cachedDataVersionTag()'], { encoding: 'utf8' }).stdout.trim();
 /** Lets a program end when files are there. */
 const waitingFor = (...files: string[]) =>
   `
@@ -158,9 +163,8 @@ it('stores V8’s code of the bundle, starts from it, and creates it again for a
 
 it('stores V8’s code for the options of Node with which it runs', () => {
   const options = ['--max-semi-space-size=32'];
-  const { stdout } = spawnSync(process.execPath, [...options, '-p', 'v8.cachedDataVersionTag()'], { encoding: 'utf8' });
   spawnSync(process.execPath, [...options, 'build.js'], { cwd: project });
-  expect(exists(`dist/program/bundle.cjs.${stdout.trim()}`)).toBe(true);
+  expect(exists(`dist/program/bundle.cjs.${codeVersion(...options)}`)).toBe(true);
 });
 
 it('builds what has changed, then runs a program with its arguments', () => {
@@ -177,14 +181,15 @@ it('builds what has changed, then runs a program with its arguments', () => {
 });
 
 it('runs a program from its compiled files until it is bundled, and bundles it meanwhile', () => {
-  const run = () => spawnSync(process.execPath, ['build.js', '--run', 'main'], { cwd: project, encoding: 'utf8' });
+  const options = { cwd: project, encoding: 'utf8', timeout: RUN_MS_MAX } as const;
+  const run = () => spawnSync(process.execPath, ['build.js', '--run', 'main'], options);
   const bundledBy = writtenBy('dist/program/bundle.cjs');
   write('src/greeting.ts', "export const greeting: string = 'good night';");
   // The program ends at once, and ends the build with it.
   expect(run().stdout).toContain('good night');
   expect(writtenBy('dist/program/bundle.cjs')).toBe(bundledBy);
   write('build.js', read('build.js').replace(/(FINISH_AFTER_MS =) 10_000/, '$1 0'));
-  const parts = ['dist/program/bundle.cjs.map', `dist/program/bundle.cjs.${cachedDataVersionTag()}`];
+  const parts = ['dist/program/bundle.cjs.map', `dist/program/bundle.cjs.${codeVersion()}`];
   rmSync(path('dist/program'), { recursive: true });
   write('src/app/main.ts', read('src/app/main.ts') + waitingFor(...parts));
   expect(run().stdout).toContain('both are there');
