@@ -17,9 +17,6 @@ export abstract class Timing {
   /** Calls back at each interval. The returned function cancels. The timer does not keep the process running. */
   abstract every(ms: number, work: () => void): () => void;
 
-  /** Resolves in a later turn of the event loop, after the appends that were begun in this turn have been sent. */
-  abstract nextTurn(): Promise<void>;
-
   /** Aborts after the time with a `TimeoutError`. The timer does not keep the process running. */
   abstract deadline(ms: number): AbortSignal;
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TimerOptions, Timing } from '../kernel/timing.js';
 
 function after(ms: number, work: () => void, { unref = false }: TimerOptions = {}): () => void {
@@ -31,7 +30,6 @@ export const systemTiming: Timing = {
   pause,
   after,
   every,
-  nextTurn: () => nextTurn(),
   deadline: (ms) => AbortSignal.timeout(ms),
   random: Math.random,
 };

@@ -65,10 +65,6 @@ export class VirtualTiming implements Timing {
     return () => cancel();
   }
 
-  nextTurn(): Promise<void> {
-    return new Promise((resolve) => this.after(0, resolve));
-  }
-
   deadline(ms: number): AbortSignal {
     const controller = new AbortController();
     this.after(ms, () => controller.abort(new DOMException('The time is up.', 'TimeoutError')), { unref: true });

@@ -55,10 +55,6 @@ export class ActorTiming implements Timing {
     return () => cancel();
   }
 
-  nextTurn(): Promise<void> {
-    return new Promise((resolve) => this.later(0, 'next turn', resolve));
-  }
-
   deadline(ms: number): AbortSignal {
     const controller = new AbortController();
     this.later(ms, 'deadline', () =>

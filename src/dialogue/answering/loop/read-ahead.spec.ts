@@ -5,7 +5,6 @@ import { READ_AHEAD_MAX, ReadAhead } from './read-ahead.js';
 
 const text = (said: string): AnswerDelta => ({ type: 'text', text: said });
 const usage: AnswerDelta = { type: 'usage', promptTokens: 3, completionTokens: 4 };
-const NOW = Promise.resolve();
 const ROUND_OVER: AnswerDelta = { type: 'round-over' };
 
 /** A generator of deltas, with the number of deltas requested from it and whether it was ended. */
@@ -33,7 +32,7 @@ async function all(deltas: AsyncIterable<AnswerDelta>): Promise<AnswerDelta[]> {
 
 it('reads ahead until tools would follow, and returns all deltas when it is taken', async () => {
   const { asked, compose } = composed(text('a'), usage, ROUND_OVER, text('b'));
-  const ahead = new ReadAhead(compose(), NOW, [text('before')]);
+  const ahead = new ReadAhead(compose(), [text('before')]);
   await pause();
   expect([asked.count, ahead.used]).toEqual([3, [usage]]);
   expect(ahead.take()).toEqual([text('before'), text('a'), usage, ROUND_OVER]);
@@ -43,14 +42,14 @@ it('reads ahead until tools would follow, and returns all deltas when it is take
 
 it('returns deltas that arrive between take and rest once and in order', async () => {
   const { compose } = composed(text('a'), text('b'), text('c'));
-  const ahead = new ReadAhead(compose(), NOW);
+  const ahead = new ReadAhead(compose());
   expect(ahead.take()).toEqual([]);
   expect(await all(ahead.rest())).toEqual([text('a'), text('b'), text('c')]);
 });
 
 it('throws the error of composing after the deltas before it', async () => {
   const { compose } = composed(text('a'), new Error('The model is away.'));
-  const ahead = new ReadAhead(compose(), NOW);
+  const ahead = new ReadAhead(compose());
   await pause();
   expect(ahead.take()).toEqual([text('a')]);
   await expect(all(ahead.rest())).rejects.toThrow('The model is away.');
@@ -58,24 +57,10 @@ it('throws the error of composing after the deltas before it', async () => {
 
 it('reads at most READ_AHEAD_MAX deltas and ends the generator when it is discarded', async () => {
   const { asked, compose } = composed(...Array.from({ length: READ_AHEAD_MAX + 10 }, (_, index) => text(`${index}`)));
-  const ahead = new ReadAhead(compose(), NOW);
+  const ahead = new ReadAhead(compose());
   for (let turn = 0; turn < 10; turn++) await pause();
   expect(asked).toEqual({ count: READ_AHEAD_MAX, ended: false });
   ahead.giveUp();
   await pause();
   expect(asked).toEqual({ count: READ_AHEAD_MAX, ended: true });
-});
-
-it('does not start composing before it may, nor when it was discarded until then', async () => {
-  for (const discarded of [false, true]) {
-    const { asked, compose } = composed(text('a'));
-    let start!: () => void;
-    const ahead = new ReadAhead(compose(), new Promise((resolve) => (start = resolve)));
-    await pause();
-    expect(asked.count).toBe(0);
-    if (discarded) ahead.giveUp();
-    start();
-    await pause();
-    expect(asked.count).toBe(discarded ? 0 : 1);
-  }
 });

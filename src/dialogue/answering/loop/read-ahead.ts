@@ -17,14 +17,13 @@ export class ReadAhead {
   private isTaken = false;
   private isOver = false;
 
-  /** @param start reading ahead starts when it resolves @param before deltas with which the answer begins */
+  /** @param before deltas with which the answer begins */
   constructor(
     private readonly deltas: AsyncGenerator<AnswerDelta>,
-    start: Promise<void>,
     before: readonly AnswerDelta[] = [],
   ) {
     this.read = [...before];
-    this.reading = this.readOn(start);
+    this.reading = this.readOn();
     // `rest` throws the error to the caller that takes the answer.
     this.reading.catch(() => undefined);
   }
@@ -53,8 +52,7 @@ export class ReadAhead {
     this.deltas.return(undefined).catch(() => undefined);
   }
 
-  private async readOn(start: Promise<void>): Promise<void> {
-    await start;
+  private async readOn(): Promise<void> {
     while (!this.isTaken && this.read.length < READ_AHEAD_MAX) {
       const next = await this.deltas.next();
       if (next.done) {

@@ -2,7 +2,6 @@ import { Logger } from '@nestjs/common';
 import type { Commands } from '../../../kernel/commands.js';
 import type { Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
-import type { Timing } from '../../../kernel/timing.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { TurnOutcome } from '../../conversation/conversation.events.js';
 import type { Conversation } from '../../conversation/turn.policy.js';
@@ -49,7 +48,6 @@ type Parts = Readonly<{
   calls: BackgroundCalls;
   sharedUse: SharedUse;
   stops: StopWatch;
-  timing: Timing;
   /** The producer id of this process. */
   producer: string;
 }>;
@@ -60,13 +58,9 @@ export class ClaimedTurns {
 
   constructor(private readonly parts: Parts) {}
 
-  /**
-   * Begins to compose the answer to a question whose append has begun. The append is sent before the model is called, because
-   * preparing that call takes as long as a commit. `instead` is the answer that it replaces.
-   */
+  /** Begins to compose the answer to a question that is about to be appended. `instead` is the answer that it replaces. */
   speculate(transcript: Transcript, signal: AbortSignal, instead: SpeculativeAnswer | undefined): SpeculativeAnswer | undefined {
-    const { composer, timing } = this.parts;
-    return SpeculativeAnswer.begin(composer, transcript, signal, this.executionMode(transcript), timing.nextTurn(), instead);
+    return SpeculativeAnswer.begin(this.parts.composer, transcript, signal, this.executionMode(transcript), instead);
   }
 
   /**

@@ -93,22 +93,6 @@ describe('while the append of a question is in progress', () => {
   });
 });
 
-it('an append that the store sends at the end of its turn of the event loop is sent before the model is called', async () => {
-  const askedWhenSent: number[] = [];
-  const service = asking(
-    async function* () {
-      yield text('So.');
-    },
-    (stream) => {
-      if (!stream.startsWith('conversation-')) return undefined;
-      return new Promise<void>((resolve) => setImmediate(() => (askedWhenSent.push(service.model.asked), resolve())));
-    },
-  );
-  await service.ask('t1');
-  await service.worker.beforeApplicationShutdown();
-  expect([askedWhenSent[0], service.model.asked]).toEqual([0, 1]);
-});
-
 it('no reader sees a frame before the frame and its question are in the log, whatever the delays of appends and models', async () => {
   const waits = fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 12 });
   await fc.assert(

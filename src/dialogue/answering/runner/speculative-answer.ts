@@ -22,7 +22,6 @@ export class SpeculativeAnswer {
     transcript: Transcript,
     signal: AbortSignal,
     executionMode: ExecutionMode,
-    start: Promise<void>,
     before: readonly AnswerDelta[],
   ) {
     this.run = {
@@ -33,23 +32,22 @@ export class SpeculativeAnswer {
       records: () => [],
       shown: [],
     };
-    this.ahead = new ReadAhead(composer.compose(transcript, this.run), start, before);
+    this.ahead = new ReadAhead(composer.compose(transcript, this.run), before);
   }
 
   /**
    * Undefined if composing does more than call a model. `instead` is the answer that this one replaces because the append lost a
-   * race and was decided again. Its token usage counts for this one. The model is called when `start` resolves.
+   * race and was decided again. Its token usage counts for this one.
    */
   static begin(
     composer: AnswerComposer,
     transcript: Transcript,
     signal: AbortSignal,
     executionMode: ExecutionMode,
-    start: Promise<void>,
     instead?: SpeculativeAnswer,
   ): SpeculativeAnswer | undefined {
     if (!composer.onlyAsksModels(transcript)) return undefined;
-    return new SpeculativeAnswer(composer, transcript, signal, executionMode, start, instead?.ahead.used ?? []);
+    return new SpeculativeAnswer(composer, transcript, signal, executionMode, instead?.ahead.used ?? []);
   }
 
   /** The deltas read so far and those that follow. From now on the answer may call tools. */
