@@ -136,6 +136,18 @@ describe('old traces', () => {
     await model.expectSameAfterRebuild();
   });
 
+  it('are deleted by one event up to a limit, and what is left by the next one', async () => {
+    const rowsMax = 10_000;
+    await database.sql`
+      insert into traces.span (scope_id, span_id, kind, name, status, started_at)
+      select 'w', n, 'node', 'n', 'completed', ${minute(0)} from generate_series(1, ${rowsMax + 1}::integer) n`;
+    for (const spans of [1, 0]) {
+      const data = { before: minute(2 - spans).toISOString(), expiredAt: minute(3).toISOString() };
+      await model.given(EXPIRED_TRACES_STREAM, [{ type: 'TracesExpired', data }]);
+      expect(await left()).toEqual({ runs: 0, spans });
+    }
+  });
+
   it('are due in a limited number of batches', async () => {
     const rows = ROWS_PER_EVENT_MAX * (EVENTS_PER_TICK_MAX + 1);
     await database.sql`
