@@ -31,6 +31,7 @@ export function compiledSchema(
   extend(ajv);
   countReferences(ajv, follow);
   compareByText(ajv);
+  dropFailedConditions(ajv);
   lookUpEvaluated(ajv);
   const validate = ajv.compile(schema);
   return (value) => {
@@ -55,12 +56,16 @@ function countReferences(ajv: Ajv2020, follow: () => void): void {
   });
 }
 
+/** The keywords that use or extend the set of evaluated properties, some only if a part of the schema accepts the value. */
+const USES_EVALUATED = ['anyOf', 'oneOf', 'allOf', 'if', 'dependentSchemas', 'unevaluatedProperties'];
+
 /**
- * Collects the names of evaluated properties in a table while validating. Ajv knows those of `allOf` before, and builds one
- * condition that compares a name with each of them, which takes seconds for a thousand names.
+ * Collects the names of evaluated properties in a table while validating. Ajv knows some of them before, and builds one condition
+ * that compares a name with each of them, which takes seconds for a thousand names. It also forgets those names if a part of the
+ * schema that could evaluate more of them does not accept the value.
  */
 function lookUpEvaluated(ajv: Ajv2020): void {
-  for (const name of ['allOf', 'unevaluatedProperties']) {
+  for (const name of USES_EVALUATED) {
     const keyword = ajv.getKeyword(name) as CodeKeywordDefinition;
     ajv.removeKeyword(name).addKeyword({
       ...keyword,
@@ -75,6 +80,35 @@ function lookUpEvaluated(ajv: Ajv2020): void {
       },
     });
   }
+}
+
+/** Replaces Ajv's `if`, which counts what a failed condition evaluates, and ignores a condition without `then` and `else`. */
+function dropFailedConditions(ajv: Ajv2020): void {
+  const keyword = ajv.getKeyword('if') as CodeKeywordDefinition;
+  ajv.removeKeyword('if').addKeyword({
+    ...keyword,
+    code(context) {
+      const { gen, parentSchema } = context;
+      const valid = gen.let('valid', true);
+      // Ajv's error names the clause that does not accept the value.
+      const ifClause = gen.let('ifClause');
+      const holds = gen.name('_valid');
+      const condition = { keyword: 'if', compositeRule: true, createErrors: false, allErrors: false } as const;
+      context.mergeValidEvaluated(context.subschema(condition, holds), holds);
+      context.reset();
+      const clause = (keyword: string) => () => {
+        if (parentSchema[keyword] === undefined) return;
+        const accepts = gen.name('_valid');
+        const checked = context.subschema({ keyword }, accepts);
+        gen.assign(valid, accepts);
+        gen.assign(ifClause, _`${keyword}`);
+        context.mergeValidEvaluated(checked, accepts);
+      };
+      gen.if(holds, clause('then'), clause('else'));
+      context.setParams({ ifClause });
+      context.pass(valid);
+    },
+  });
 }
 
 /** Replaces Ajv's `uniqueItems`, which compares every pair of items, by a comparison in linear time. */
