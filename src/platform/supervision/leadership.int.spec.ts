@@ -3,6 +3,7 @@ import { on } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import postgres from 'postgres';
 import { eventually } from '../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { systemTiming } from '../system-timing.js';
@@ -85,6 +86,28 @@ describe('leadership of a part', () => {
     expect(lost!.aborted).toBe(false);
     await quiet.close();
   });
+
+  it.each(['read committed', 'repeatable read'] as const)(
+    'lets Postgres remove old rows, also if transactions are %s',
+    async (isolation) => {
+      const sql = postgres(database.url, { connection: { default_transaction_isolation: isolation }, onnotice: () => undefined });
+      const quiet = new Leadership(sql, systemTiming, { everyMs: 50, silentMsMax: SILENT_MS_MAX });
+      const holders = async () => {
+        const leaders = await database.sql<{ keepsRows: boolean; heardAt: Date }[]>`
+        select backend_xmin is not null or backend_xid is not null as "keepsRows", state_change as "heardAt"
+        from pg_stat_activity join pg_locks using (pid) where locktype = 'advisory' and granted`;
+        return leaders;
+      };
+      await quiet.tryGain('a');
+      await quiet.tryGain('b');
+      const gained = await holders();
+      expect(new Set(gained.map(({ keepsRows }) => keepsRows))).toEqual(new Set([false]));
+      await eventually(async () => (await holders())[0]!.heardAt > gained[0]!.heardAt);
+      await eventually(async () => (await holders()).every(({ keepsRows }) => !keepsRows));
+      await quiet.close();
+      await sql.end();
+    },
+  );
 
   it('is visible to all processes', async () => {
     const played = async () => [...(await partsPlayed(database.sql, ['a', 'b', 'c']))].sort();

@@ -22,8 +22,17 @@ export async function partsPlayed(sql: Sql, parts: readonly string[]): Promise<R
   return new Set(rows.map(({ part }) => part));
 }
 
-/** A transaction that stays open as long as its connection. It holds the locks of all parts. */
+/**
+ * A transaction that stays open as long as its connection. It holds the locks of all parts. Between its statements it has no
+ * snapshot (`dropSnapshot`).
+ */
 type Session = Readonly<{ tx: TransactionSql; lost: AbortSignal; parts: Set<string>; end: () => void; ended: Promise<void> }>;
+
+/**
+ * Replaces the last statement of a transaction, which keeps its snapshot until then. While any transaction has a snapshot, Postgres
+ * removes no rows of any table that were replaced or deleted later.
+ */
+const dropSnapshot = (tx: TransactionSql) => tx`select`.simple();
 
 /** The connection that made this process the leader of a part was lost. */
 export class LeadershipLost extends Error {
@@ -73,8 +82,10 @@ export class Leadership {
 
   private async tryLock(session: Session, part: string): Promise<readonly { ours: boolean }[]> {
     try {
-      return await session.tx<{ ours: boolean }[]>`
+      const rows = await session.tx<{ ours: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtextextended(${lockOf(part)}, 0)) as ours`;
+      await dropSnapshot(session.tx);
+      return rows;
     } catch (error) {
       session.end();
       throw error;
@@ -107,13 +118,14 @@ export class Leadership {
       const end = () => ending.abort();
       const { everyMs, silentMsMax } = this.heartbeat;
       const ended = this.sql
-        .begin(async (tx) => {
+        .begin('isolation level read committed', async (tx) => {
           await tx`select set_config('idle_in_transaction_session_timeout', ${String(silentMsMax)}, true)`;
+          await dropSnapshot(tx);
           resolve({ tx, lost: lost.signal, parts: new Set(), end, ended });
           for (;;) {
             await this.timing.pause(everyMs, ending.signal);
             if (ending.signal.aborted) return;
-            await tx`select`;
+            await dropSnapshot(tx);
           }
         })
         .catch(reject)
