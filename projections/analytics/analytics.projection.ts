@@ -122,14 +122,15 @@ const ASKED_TURNS: SetStatement = {
 };
 
 const SPENT_BY_TURNS: SetStatement = {
-  columns: { ...SPENT, model_id: 'text' },
+  // `part` is in the rows: with a constant, Postgres would scan all turns for it until the table is analyzed.
+  columns: { ...SPENT, part: 'integer', model_id: 'text' },
   tables: ['spent'],
   step: 2,
   key: 'spender_id',
   statement: ({ sql, rows, table }) => sql`
     update ${table('spent')} as spent set model_id = coalesce(told.model_id, spent.model_id), at = told.at,
       prompt_tokens = told.prompt_tokens, completion_tokens = told.completion_tokens
-    from ${rows} where spent.spender_id = told.spender_id and spent.part = 0`,
+    from ${rows} where spent.spender_id = told.spender_id and spent.part = told.part`,
 };
 
 const SPENT_BY_WORKERS: SetStatement = {
@@ -172,7 +173,7 @@ type Fragment = ReturnType<SetMeans['table']>;
 
 /** Each run of a turn reports the usage of the whole turn so far, which replaces the earlier value. */
 const spentByTurn = (turnId: string, usage: Usage | null | undefined, at: Date, modelId?: string | null): readonly Change[] =>
-  usage ? [inSet(SPENT_BY_TURNS, { spender_id: turnId, model_id: modelId ?? null, at, ...tokensOf(usage) })] : [];
+  usage ? [inSet(SPENT_BY_TURNS, { spender_id: turnId, part: 0, model_id: modelId ?? null, at, ...tokensOf(usage) })] : [];
 
 function outcome({ data, at }: Recorded<TurnOutcome>): readonly Change[] {
   const { conversationId, turnId, usage, toolCalls } = data;

@@ -26,14 +26,18 @@ export type Portion = Readonly<{
 /**
  * Writes the portions of one or more projections in one transaction: one statement moves each checkpoint, and each table gets one
  * statement of each kind. Statements are sent without waiting for answers. `lockMsMax` is how long it waits for a rebuild that
- * blocks a projection. On an error nothing has changed. @throws FencedOut, TooManyHeld, the first error of a statement
+ * blocks a projection. Rows are joined by their keys only: Postgres keeps the plans that it made when the tables were new, and would
+ * read whole tables with them until they are analyzed. On an error nothing has changed.
+ * @throws FencedOut, TooManyHeld, the first error of a statement
  */
 export async function writeTogether(sql: Sql, portions: readonly Portion[], lockMsMax = 0): Promise<void> {
   const decodes = decodingOnce();
   await sql.begin(async (tx) => {
     const answers: Promise<unknown>[] = [];
     const send = (statement: Pick<PendingQuery<Row[]>, 'execute'>) => void answers.push(handled(statement.execute()));
-    send(tx`select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', ${String(lockMsMax)}, true)`);
+    send(tx`
+      select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', ${String(lockMsMax)}, true),
+        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`);
     answers.push(handled(moveCheckpoints(tx, portions.map(({ move }) => move)))); // oxfmt-ignore
     let entered: string | undefined;
     const placeOf = (schema: string): TablePlace => ({
