@@ -120,7 +120,6 @@ export class Leadership {
       const ended = this.sql
         .begin('isolation level read committed', async (tx) => {
           await tx`select set_config('idle_in_transaction_session_timeout', ${String(silentMsMax)}, true)`;
-          await dropSnapshot(tx);
           resolve({ tx, lost: lost.signal, parts: new Set(), end, ended });
           for (;;) {
             await this.timing.pause(everyMs, ending.signal);

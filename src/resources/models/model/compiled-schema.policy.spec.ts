@@ -103,6 +103,17 @@ describe('the validation of a value', () => {
     expect(compiledSchema(schema)({ a: 1 }).length === 0).toBe(isValid);
   });
 
+  it.each<[string, object]>([
+    ['anyOf', { anyOf: [{ required: ['b'], properties: { b: true } }, {}] }],
+    ['oneOf', { oneOf: [{ required: ['b'], properties: { b: true } }, {}] }],
+    ['dependentSchemas', { dependentSchemas: { b: { properties: { b: true } } } }],
+    ['if', { if: { required: ['b'] }, then: { properties: { b: true } } }],
+  ])('does not forget the properties of a reference beside %s', (_, parts) => {
+    const known = { $ref: '#/$defs/known', $defs: { known: { properties: { a: true } } } };
+    const errorsOf = compiledSchema({ ...known, ...parts, unevaluatedProperties: false });
+    expect([{ a: 1 }, { a: 1, c: 1 }].map((value) => errorsOf(value).length)).toEqual([0, 1]);
+  });
+
   it('finds the unevaluated properties that the specification names', () => {
     const names = fc.constantFrom('a', 'b', 'c', 'd');
     const properties = fc.dictionary(names, fc.constantFrom<Simple>(true, { const: 1 }), { maxKeys: 2 });
@@ -112,6 +123,8 @@ describe('the validation of a value', () => {
         properties,
         allOf: fc.array(part, { minLength: 1, maxLength: 3 }),
         anyOf: fc.array(part, { minLength: 1, maxLength: 2 }),
+        oneOf: fc.array(part, { minLength: 1, maxLength: 2 }),
+        dependentSchemas: fc.dictionary(names, part, { maxKeys: 2 }),
         if: part,
         then: part,
         else: part,
@@ -135,6 +148,8 @@ type Nested = Readonly<{
   properties?: Readonly<Record<string, Simple>>;
   allOf?: readonly Nested[];
   anyOf?: readonly Nested[];
+  oneOf?: readonly Nested[];
+  dependentSchemas?: Readonly<Record<string, Nested>>;
   if?: Nested;
   then?: Nested;
   else?: Nested;
@@ -151,16 +166,20 @@ function evaluatedBy(schema: Nested, value: Readonly<Record<string, number>>): R
   const isDefined = <T>(each: T | undefined): each is T => each !== undefined;
   const named = Object.keys(value).filter((name) => schema.properties && Object.hasOwn(schema.properties, name));
   if (!named.every((name) => allows(schema.properties![name]!, value[name]!))) return undefined;
-  const required = (schema.allOf ?? []).map((part) => evaluatedBy(part, value));
-  const alternatives = schema.anyOf?.map((part) => evaluatedBy(part, value)).filter(isDefined);
-  if (alternatives?.length === 0 || (schema.not && evaluatedBy(schema.not, value))) return undefined;
+  const dependent = Object.entries(schema.dependentSchemas ?? {}).filter(([name]) => Object.hasOwn(value, name));
+  const required = [...(schema.allOf ?? []), ...dependent.map(([, part]) => part)].map((part) => evaluatedBy(part, value));
+  const [alternatives, single] = [schema.anyOf, schema.oneOf].map((parts) =>
+    parts?.map((part) => evaluatedBy(part, value)).filter(isDefined),
+  );
+  if (alternatives?.length === 0 || (single && single.length !== 1) || (schema.not && evaluatedBy(schema.not, value)))
+    return undefined;
   const condition = schema.if && evaluatedBy(schema.if, value);
   const consequence = schema.if && (condition ? schema.then : schema.else);
   if (consequence) required.push(evaluatedBy(consequence, value));
   if (!required.every(isDefined)) return undefined;
   const evaluated = new Set([
     ...named,
-    ...[...required, ...(alternatives ?? []), condition ?? []].flatMap((names) => [...names]),
+    ...[...required, ...(alternatives ?? []), ...(single ?? []), condition ?? []].flatMap((names) => [...names]),
   ]);
   const rest = schema.unevaluatedProperties;
   if (rest === undefined) return evaluated;
