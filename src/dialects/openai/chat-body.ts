@@ -26,6 +26,7 @@ const MESSAGE = {
     },
     tool_calls: { type: 'array', items: { type: 'object' }, description: 'For `assistant`: the calls, as they were returned.' },
     tool_call_id: { type: 'string', description: 'For `tool`: the id of the call whose result `content` is.' },
+    name: { type: 'string', description: 'Ignored and named in X-Ignored-Parameters.' },
   },
 };
 

@@ -32,6 +32,15 @@ it('results are assigned by the ids of their calls, and earlier calls name the c
   });
 });
 
+it('names of messages are accepted and ignored, because frameworks send them with questions, answers and results', () => {
+  const called = assistant(null, { name: 'painter', tool_calls: [{ id: ID }] });
+  const result = { role: 'tool', tool_call_id: ID, content: 'green', name: 'pick_colour' };
+  expect(saidIn([{ ...user('A'), name: 'Ann' }, called, result])).toMatchObject({
+    said: { kind: 'results', results: [{ callId: 'c_1', text: 'green' }] },
+    ignored: ['messages.name'],
+  });
+});
+
 const paramOf = (body: object): unknown => {
   try {
     return chatRequestOf({ messages: [user('A')], ...body }, 'agent') && undefined;
@@ -44,7 +53,7 @@ it.each<[string, object]>([
   ['messages', { messages: null }],
   ['messages[0]', { messages: ['A'] }],
   ['messages[0].content', { messages: [user(7)] }],
-  ['messages[0].name', { messages: [{ ...user('A'), name: 'Ann' }] }],
+  ['messages[0].name', { messages: [{ ...user('A'), name: 7 }] }],
   ['messages[0].content', { messages: [user(' ')] }],
   ['messages[1]', { messages: [user('A'), assistant('B')] }],
   ['messages', { messages: [{ role: 'developer', content: 'A' }] }],

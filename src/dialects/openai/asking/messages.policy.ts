@@ -41,16 +41,19 @@ type Spoken = Readonly<
 export type Message = Readonly<{ place: string }> & (Spoken | Readonly<{ role: 'instructions'; text: string }>);
 
 /** The fields of a message that the service does not support. */
-const UNREAD_FIELDS = ['name', 'audio', 'function_call'] as const;
+const UNREAD_FIELDS = ['audio', 'function_call'] as const;
 
 /** @throws Rejection invalid-request, which names the message and the part of it that is not accepted */
 export function saidIn(given: unknown): Contents {
   if (isAbsent(given)) throw new Rejection('invalid-request', 'messages field is required', { param: 'messages' });
   if (!Array.isArray(given) || given.length === 0) throw refused('messages', 'must be an array with at least one message.');
-  return saidBy(
+  const contents = saidBy(
     given.map((message: unknown, index) => messageOf(message, `messages[${index}]`)),
     'messages',
   );
+  const isNamed = given.some((message) => isJsonObject(message) && !isAbsent(message['name']));
+  // Reported once, because some clients name every message and headers have a limit.
+  return isNamed ? { ...contents, ignored: [...contents.ignored, 'messages.name'] } : contents;
 }
 
 /** `field` holds the messages. @throws Rejection invalid-request */
@@ -73,7 +76,8 @@ export function saidBy(all: readonly Message[], field: string): Contents {
 function messageOf(message: unknown, place: string): Message {
   if (!isJsonObject(message)) throw refused(place, 'must be an object.');
   for (const field of UNREAD_FIELDS) if (!isAbsent(message[field])) throw refused(`${place}.${field}`, 'is not supported.');
-  const { role, content } = message;
+  const { role, content, name } = message;
+  if (!isAbsent(name) && typeof name !== 'string') throw refused(`${place}.name`, 'must be a string.');
   const at = `${place}.content`;
   switch (role) {
     case 'user':
