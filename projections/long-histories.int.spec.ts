@@ -47,8 +47,11 @@ beforeAll(async () => {
   await sql`
     insert into audit_log.event (position, event_id, stream, revision, type, at, actor, data)
     select n, n, 'run-' || n, 0, case when n = ${MANY} then 'RunRefused' else 'RunQueued' end,
-      ${NOW}::timestamptz - (${MANY}::integer - n) * interval '1 hour', 'user:' || n % 2, repeat(md5(n::text), 30)
+      ${NOW}::timestamptz - (${MANY}::integer - n) * interval '1 hour', 'user:' || case n % 2 when 0 then n % 4 / 2 else n % 400 end, repeat(md5(n::text), 30)
     from generate_series(1, ${MANY}::integer) n`;
+  await sql`
+    insert into audit_log.event (position, event_id, stream, revision, type, at, actor, data)
+    select ${MANY + 1}, 'quiet', 'user-quiet', 0, 'RunQueued', ${NOW}, 'user:quiet', '{}'`;
   await sql`
     insert into workflow_runs.workflow_run (workflow_run_id, owner_id, workflow_owner_id, status, started_at, ended_at)
     select 'w' || n, 'ann', 'ann', 'completed', at, at
@@ -71,6 +74,7 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
   const hour = { since: new Date(NOW.getTime() - 3_600_000), until: NOW, format: 'HH24:MI' };
   const owner = { ownerId: 'ann' };
   const rare = { type: 'RunRefused', visibleActors: ['user:0', 'user:1'] };
+  const silent = ['user:quiet', ...Array.from({ length: 50 }, (_, key) => `key:${key}`)];
   const hoursAgo = (hours: number) => new Date(NOW.getTime() - hours * 3_600_000);
   const events = async (models: ReadModels, filter: AuditFilter) => {
     const auditLog = new AuditLogQueries(models);
@@ -86,6 +90,7 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
     ['the ratings of an hour', (models) => new MessageAnalyticsQueries(models).feedback(owner, hour)],
     ['the scheduled runs of an hour', (models) => new ScheduleAnalyticsQueries(models).runs(owner, hour)],
     ['the events of a rare type', (models) => events(models, rare)],
+    ['the events of a user among many, whose keys did nothing', (models) => events(models, { visibleActors: silent })],
     ['the events since a late time', (models) => events(models, { from: hoursAgo(5) })],
     ['the events between two late times', (models) => events(models, { from: hoursAgo(5), to: hoursAgo(2) })],
     ['the events before an early time', (models) => events(models, { to: hoursAgo(MANY - 5) })],

@@ -46,25 +46,12 @@ export class AuditLogQueries extends Queries {
   /** Events after a position, in the order of the log. A page has at least one of them if there are any. */
   async page(filter: LocatedFilter, after: bigint, limit: number): Promise<AuditPage> {
     const { sql } = this;
-    const { visibleActors, stream, type, actor, correlationId, from, to, first, last } = filter;
     const rows = await sql<(Row & { isLast: boolean })[]>`
       select ${this.head}, data, place = found as "isLast"
       from (
         select *, row_number() over earlier as place, count(*) over () as found,
           sum(octet_length(data)) over earlier - octet_length(data) as bytes_before
-        from (
-          select * from audit_log.event where position > ${String(after)}
-            ${visibleActors === undefined ? sql`` : sql`and actor = any(${visibleActors})`}
-            ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
-            ${stream === undefined ? sql`` : sql`and stream = ${stream}`}
-            ${type === undefined ? sql`` : sql`and type = ${type}`}
-            ${correlationId === undefined ? sql`` : sql`and correlation_id = ${correlationId}`}
-            ${from === undefined ? sql`` : sql`and at >= ${from}`}
-            ${to === undefined ? sql`` : sql`and at < ${to}`}
-            ${first === undefined ? sql`` : sql`and position >= ${first}`}
-            ${last === undefined ? sql`` : sql`and position <= ${last}`}
-          order by event.position limit ${limit + 1}
-        ) as event
+        from (${this.found(filter, after, limit + 1)}) as event
         window earlier as (order by event.position)
       ) as event
       where place <= ${limit} and bytes_before < ${PAGE_BYTES_MAX}
@@ -74,6 +61,36 @@ export class AuditLogQueries extends Queries {
       events: rows.map(({ isLast: _, ...row }) => auditEvent(row)),
       next: end && !end.isLast ? BigInt(end.position) : undefined,
     };
+  }
+
+  /**
+   * The first events after a position that match. They are looked up for each visible actor, because the planner expects many
+   * events of each and would read those of all users in order. A stream or a chain has few events of others.
+   */
+  private found(filter: LocatedFilter, after: bigint, limit: number) {
+    const { sql } = this;
+    const { visibleActors, stream, type, actor, correlationId, from, to, first, last } = filter;
+    const matches = sql`event.position > ${String(after)}
+      ${actor === undefined ? sql`` : sql`and event.actor = ${actor}`}
+      ${stream === undefined ? sql`` : sql`and stream = ${stream}`}
+      ${type === undefined ? sql`` : sql`and type = ${type}`}
+      ${correlationId === undefined ? sql`` : sql`and correlation_id = ${correlationId}`}
+      ${from === undefined ? sql`` : sql`and at >= ${from}`}
+      ${to === undefined ? sql`` : sql`and at < ${to}`}
+      ${first === undefined ? sql`` : sql`and event.position >= ${first}`}
+      ${last === undefined ? sql`` : sql`and event.position <= ${last}`}`;
+    const inOrder = sql`order by event.position limit ${limit}`;
+    if (visibleActors === undefined) return sql`select * from audit_log.event where ${matches} ${inOrder}`;
+    if (stream !== undefined || correlationId !== undefined)
+      return sql`select * from audit_log.event where ${matches} and actor = any(${visibleActors}) ${inOrder}`;
+    return sql`
+      select event.* from (
+        select event.position from unnest(${visibleActors as string[]}::text[]) as visible (actor)
+          cross join lateral (
+            select event.position from audit_log.event where event.actor = visible.actor and ${matches} ${inOrder}
+          ) as event
+        ${inOrder}
+      ) as first join audit_log.event using (position)`;
   }
 
   /** The first events of a causal chain, in the order of the log. Only events of some types come with their data. */
