@@ -13,6 +13,8 @@ import { WorkflowRunLogQueries } from './workflow-runs/workflow-run-log.queries.
 
 /** The number of rows of each kind, one a minute, or one an hour of events. */
 const MANY = 4_000;
+/** The number of scheduled runs of another user, before all others. */
+const EARLIER = 1_000;
 const PAGE = 11;
 /** The rows that a read of a page or of an hour may look at: some for each one that it returns. */
 const FEW = 300;
@@ -39,11 +41,12 @@ beforeAll(async () => {
   await sql`
     insert into schedules.schedule (schedule_id, owner_id, created_via, status, instruction, trigger_type, timezone, tool_allowlist,
       marked_since, created_at, updated_at)
-    select 's' || n, 'ann', 'ui', 'active', 'Look.', 'recurring', 'UTC', '[]', ${NOW}, ${NOW}, ${NOW} from generate_series(0, 99) n`;
+    select 's' || n, case when n < 10 then 'ann' else 'bob' end, 'ui', 'active', 'Look.', 'recurring', 'UTC', '[]', ${NOW}, ${NOW}, ${NOW}
+    from generate_series(0, 19) n`;
   await sql`
     insert into schedules.run (run_id, schedule_id, status, trigger_source, scheduled_for, started_at, finished_at, output, created_at, updated_at)
-    select 'r' || n, 's' || n % 100, 'success', 'cron', at, at, at, repeat(md5(n::text), 30), at, at
-    from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
+    select 'r' || n, 's' || n % 10 + case when n > ${MANY} then 10 else 0 end, 'success', 'cron', at, at, at, repeat(md5(n::text), 30), at, at
+    from generate_series(1, ${MANY + EARLIER}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
   await sql`
     insert into audit_log.event (position, event_id, stream, revision, type, at, actor, data)
     select n, n, 'run-' || n, 0, case when n = ${MANY} then 'RunRefused' else 'RunQueued' end,
@@ -72,6 +75,7 @@ afterAll(() => database.close());
 describe('a page of the log, and the counts of an hour, read few rows of a long history', () => {
   const filter = { ownerId: 'ann', agentId: undefined, level: undefined, search: undefined };
   const hour = { since: new Date(NOW.getTime() - 3_600_000), until: NOW, format: 'HH24:MI' };
+  const days = { ...hour, since: new Date(NOW.getTime() - (MANY + 50) * 60_000) };
   const owner = { ownerId: 'ann' };
   const rare = { type: 'RunRefused', visibleActors: ['user:0', 'user:1'] };
   const silent = ['user:quiet', ...Array.from({ length: 50 }, (_, key) => `key:${key}`)];
@@ -85,10 +89,18 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
     ['the newest answers', (models) => new ConversationLogQueries(models).newest(filter, PAGE)],
     ['the newest runs of webhooks', (models) => new RunLogQueries(models).newest(filter, PAGE)],
     ['the newest runs of schedules', (models) => new ScheduleLogQueries(models).newest(filter, PAGE)],
+    [
+      'the newest runs of schedules, before those of others',
+      (models) => new ScheduleLogQueries(models).newest({ ...filter, ownerId: 'bob' }, PAGE),
+    ],
     ['the newest runs of workflows', (models) => new WorkflowRunLogQueries(models).newest(filter, undefined, PAGE)],
     ['the questions of an hour', (models) => new MessageAnalyticsQueries(models).messages(owner, hour)],
     ['the ratings of an hour', (models) => new MessageAnalyticsQueries(models).feedback(owner, hour)],
     ['the scheduled runs of an hour', (models) => new ScheduleAnalyticsQueries(models).runs(owner, hour)],
+    [
+      'the scheduled runs of days with many of others',
+      (models) => new ScheduleAnalyticsQueries(models).runs({ ownerId: 'bob' }, days),
+    ],
     ['the events of a rare type', (models) => events(models, rare)],
     ['the events of a user among many, whose keys did nothing', (models) => events(models, { visibleActors: silent })],
     ['the events since a late time', (models) => events(models, { from: hoursAgo(5) })],

@@ -1,4 +1,4 @@
-import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel, newestOf } from '../analytics-filters.js';
+import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel } from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** An ended run of a schedule, or a slot without a run. */
@@ -24,18 +24,21 @@ export type LoggedScheduleRun = Readonly<{
 }>;
 
 export class ScheduleLogQueries extends Queries {
-  /** The newest runs of a user's schedules. */
-  async newest(filter: LogFilter, limit: number): Promise<readonly LogKey[]> {
+  /** The newest runs of a user's schedules: those among the newest of each schedule. */
+  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LogKey[]> {
     const { sql } = this;
-    const { ownerId, agentId, level, search } = filter;
-    const found = sql`
-      select run_id as id, ${this.at} as at
-      from schedules.schedule join schedules.run using (schedule_id)
-      where owner_id = ${ownerId} and run.status in ('success', 'failed', 'timeout', 'skipped', 'missed')
+    return sql<LogKey[]>`
+      select id, at
+      from schedules.schedule cross join lateral (
+        select run_id as id, ${this.at} as at from schedules.run
+        where run.schedule_id = schedule.schedule_id and run.status in ('success', 'failed', 'timeout', 'skipped', 'missed')
+          ${level === undefined ? sql`` : sql`and ${this.level} = ${level}`}
+        order by at desc, id desc limit ${limit}
+      ) newest
+      where owner_id = ${ownerId}
         ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
-        ${level === undefined ? sql`` : sql`and ${this.level} = ${level}`}
-        ${search === undefined ? sql`` : sql`and strpos(lower(coalesce(name, instruction)), lower(${search})) > 0`}`;
-    return newestOf(sql, found, filter, limit);
+        ${search === undefined ? sql`` : sql`and strpos(lower(coalesce(name, instruction)), lower(${search})) > 0`}
+      order by at desc, id desc limit ${limit}`;
   }
 
   /** These runs. The older ones are shortened once the texts of the newer ones fill a page. */

@@ -62,6 +62,6 @@ create table run (
   updated_at          timestamptz not null
 );
 create index run_by_schedule on run (schedule_id, scheduled_for desc, run_id);
--- For logs and counts of what is over, by the time of its end.
-create index run_over on run (coalesce(finished_at, started_at, scheduled_for) desc, run_id desc)
+-- For logs and counts of what is over, by the time of its end. By schedule, because other users may have many more runs.
+create index run_over on run (schedule_id, coalesce(finished_at, started_at, scheduled_for) desc, run_id desc)
   where status in ('success', 'failed', 'timeout', 'skipped', 'missed');
