@@ -9,6 +9,7 @@ import { ReadModels } from './read-models.js';
 import { RunLogQueries } from './runs/run-log.queries.js';
 import { ScheduleAnalyticsQueries } from './schedules/schedule-analytics.queries.js';
 import { ScheduleLogQueries } from './schedules/schedule-log.queries.js';
+import { TaskQueries } from './tasks/tasks.queries.js';
 import { WorkflowRunLogQueries } from './workflow-runs/workflow-run-log.queries.js';
 
 /** The number of rows of each kind, one a minute, or one an hour of events. */
@@ -56,6 +57,10 @@ beforeAll(async () => {
     insert into audit_log.event (position, event_id, stream, revision, type, at, actor, data)
     select ${MANY + 1}, 'quiet', 'user-quiet', 0, 'RunQueued', ${NOW}, 'user:quiet', '{}'`;
   await sql`
+    insert into tasks.task (task_id, kind, owner_id, status, queued_at, changed_at)
+    select 't' || n, 'webhook-run', case when n % 1000 = 0 then 'bob' else 'ann' end, 'queued', ${NOW}::timestamptz + n * interval '1 second', ${NOW}::timestamptz + n * interval '1 second'
+    from generate_series(1, ${MANY}::integer) n`;
+  await sql`
     insert into workflow_runs.workflow_run (workflow_run_id, owner_id, workflow_owner_id, status, started_at, ended_at)
     select 'w' || n, 'ann', 'ann', 'completed', at, at
     from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
@@ -66,6 +71,7 @@ beforeAll(async () => {
     'schedules.schedule',
     'schedules.run',
     'audit_log.event',
+    'tasks.task',
     'workflow_runs.workflow_run',
   ])
     await sql.unsafe(`vacuum analyze ${table}`);
@@ -118,4 +124,10 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
     expect(await of(new ReadModels(database.sql))).toEqual([]);
     expect(await read(of)).toBeLessThanOrEqual(2 * MANY);
   });
+});
+
+it('the next tasks of a long queue are found without reading the queue', async () => {
+  const next = (models: ReadModels) => new TaskQueries(models).unstarted(NOW, PAGE);
+  expect((await next(new ReadModels(database.sql))).filter(({ ownerId }) => ownerId === 'bob')).toHaveLength(4);
+  expect(await read(next)).toBeLessThan(FEW);
 });

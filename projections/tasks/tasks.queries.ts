@@ -41,9 +41,9 @@ export class TaskQueries extends Queries {
     const { sql } = this;
     return sql<TaskRecord[]>`
       select ${this.columns} from (
-        select 1 as part, * from ${inTurns(sql, sql`status = 'waiting' and due_at <= ${now}`, limit)}
+        select 1 as part, * from (${due(sql, now, limit)}) as due
         union all
-        select 2 as part, * from ${inTurns(sql, sql`status = 'queued'`, limit)}
+        select 2 as part, * from (${queued(sql, limit)}) as queued
       ) as unstarted join tasks.task using (task_id)
       order by part, turn, since limit ${limit}`;
   }
@@ -54,7 +54,21 @@ export class TaskQueries extends Queries {
   }
 }
 
-const inTurns = (sql: Sql, which: ReturnType<Sql>, limit: number) => sql`(
+const due = (sql: Sql, now: Date, limit: number) => sql`
   select task_id, changed_at as since, row_number() over (partition by owner_id order by changed_at, task_id) as turn
-  from tasks.task where ${which} order by turn, since limit ${limit}
-) as in_turns`;
+  from tasks.task where status = 'waiting' and due_at <= ${now} order by turn, since limit ${limit}`;
+
+/** An index finds one owner after the other, and the first tasks of each. The rest of a long backlog is not read. */
+const queued = (sql: Sql, limit: number) => sql`
+  with recursive owner as (
+    (select owner_id from tasks.task where status = 'queued' order by owner_id limit 1)
+    union all
+    select next.owner_id from owner cross join lateral (
+      select owner_id from tasks.task where status = 'queued' and task.owner_id > owner.owner_id order by owner_id limit 1
+    ) as next
+  )
+  select task_id, since, turn from owner cross join lateral (
+    select task_id, changed_at as since, row_number() over (order by changed_at, task_id) as turn
+    from tasks.task where status = 'queued' and task.owner_id = owner.owner_id order by changed_at, task_id limit ${limit}
+  ) as first
+  order by turn, since limit ${limit}`;

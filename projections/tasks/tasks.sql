@@ -13,8 +13,7 @@ create table task (
   queued_at    timestamptz not null,
   changed_at   timestamptz not null
 );
--- What waits for a worker, owner by owner, so that a long backlog is read in its order and never sorted.
+-- What waits for a worker, owner by owner, so that only the first of a long backlog are read.
 create index task_queued on task (owner_id, changed_at, task_id) where status = 'queued';
 create index task_waiting on task (due_at) where status = 'waiting';
 create index task_started on task (changed_at, task_id) where status in ('started', 'progressed');
-create index task_by_owner on task (owner_id, queued_at);
