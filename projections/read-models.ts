@@ -11,7 +11,7 @@ export type Remembering = <T>(projection: string, key: string, query: () => Prom
 export class ReadModels {
   constructor(
     readonly sql: Sql,
-    /** For the few queries that every question to an agent needs. */
+    /** For frequent queries. */
     readonly remembered: Remembering = (_projection, _key, query) => query(),
   ) {}
 }

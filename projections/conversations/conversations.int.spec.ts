@@ -99,7 +99,7 @@ describe('a whole conversation', () => {
     await given('c10', started('c10', 'Long'), ...turns);
     const { pages, queries: beginning } = (await queries.withTurns('alice', 'c10'))!;
     const read: string[][] = [];
-    for await (const page of pages!) read.push(page.map((query) => query.message_id));
+    for await (const page of pages!()) read.push(page.map((query) => query.message_id));
     expect([read.flat(), read.map((page) => page.length)]).toEqual([turnIds, [TURNS_AT_ONCE, TURNS_AT_ONCE, 1]]);
     expect(beginning.length).toBeLessThanOrEqual(TURNS_AT_ONCE + 1);
     expect((await queries.withTurns('alice', 'c1'))!.pages).toBeUndefined();

@@ -50,6 +50,15 @@ export type WholeConversation = Readonly<{
 type ConversationRow = Readonly<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }>;
 
 export class ConversationQueries extends Queries {
+  /**
+   * A result that is made from this read model alone. It is returned from memory while the read model is unchanged.
+   *
+   * @param key identifies the result; it includes the user
+   */
+  whileUnchanged<T>(key: readonly unknown[], result: () => Promise<T>): Promise<T> {
+    return this.readModels.remembered('conversations', JSON.stringify(key), result);
+  }
+
   /** A user's listed conversations, newest first. */
   async listed(ownerId: string, limit: number, cursor?: ListingCursor): Promise<readonly ListedConversation[]> {
     const { sql } = this;
@@ -104,7 +113,7 @@ export class ConversationQueries extends Queries {
   async withTurns(
     ownerId: string,
     conversationId: string,
-  ): Promise<(WholeConversation & { pages?: AsyncIterable<readonly QueryRecord[]> }) | undefined> {
+  ): Promise<(WholeConversation & { pages?: () => AsyncIterable<readonly QueryRecord[]> }) | undefined> {
     const { sql } = this;
     const rows = await sql<(ConversationRow & (TurnRow | { turn_id: null }))[]>`
       select name, agent_id, shared_usage, share_id, turn.*
@@ -116,7 +125,7 @@ export class ConversationQueries extends Queries {
     if (!conversation) return undefined;
     const turns = rows.filter((row) => row.turn_id !== null);
     return {
-      ...(turns.length > TURNS_AT_ONCE && { pages: this.pagesOf(await this.turnIds(conversationId), queryRecord) }),
+      ...(turns.length > TURNS_AT_ONCE && { pages: () => this.pagesOf(this.turnIds(conversationId), queryRecord) }),
       queries: turns.map(queryRecord),
       name: conversation.name,
       agent_id: conversation.agent_id,
@@ -133,7 +142,11 @@ export class ConversationQueries extends Queries {
   }
 
   /** These turns, in pages. */
-  private async *pagesOf<T>(turnIds: readonly string[], recordOf: (row: TurnRow) => T): AsyncGenerator<readonly T[], void> {
+  private async *pagesOf<T>(
+    ids: readonly string[] | Promise<readonly string[]>,
+    recordOf: (row: TurnRow) => T,
+  ): AsyncGenerator<readonly T[], void> {
+    const turnIds = await ids;
     for (let at = 0; at < turnIds.length; at += TURNS_AT_ONCE) {
       const rows = await this.sql<TurnRow[]>`
         select * from conversations.turn where turn_id = any (${turnIds.slice(at, at + TURNS_AT_ONCE)}) order by index, asked_at`;
@@ -186,9 +199,9 @@ export class ConversationQueries extends Queries {
       select title, turn_ids as "turnIds", terms is not null as "mayAsk", shared_at as "sharedAt" from conversations.share where token_hash = ${tokenHash}`;
     if (!share) return undefined;
     const { title, turnIds, mayAsk, sharedAt: timestamp } = share;
-    const pages = this.pagesOf(turnIds, sharedRecord);
+    const pages = () => this.pagesOf(turnIds, sharedRecord);
     const isLong = turnIds.length > TURNS_AT_ONCE;
-    const queries: readonly SharedRecord[] = isLong ? [] : ((await pages.next()).value ?? []);
+    const queries: readonly SharedRecord[] = isLong ? [] : ((await pages().next()).value ?? []);
     return { mayAsk, record: { title, timestamp, queries }, ...(isLong && { pages }) };
   }
 

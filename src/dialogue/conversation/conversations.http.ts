@@ -29,7 +29,7 @@ import { ConversationName, Feedback } from './conversations.dto.js';
 import { DeleteConversation, OpenConversation, RateAnswer, RenameConversation } from './conversation.commands.js';
 import { DocumentedBody, OptionalQuery, RequiredQuery, type Sent } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
-import { sendJson } from '../../platform/http/json-in-pages.js';
+import { type Json, jsonOf, sendJson } from '../../platform/http/json-in-pages.js';
 import { FAMILIES } from '../../kernel/access.js';
 
 /** The read model of these routes. */
@@ -66,14 +66,19 @@ export class ConversationsController {
   @Access({ for: 'user', action: 'list', of: 'conversations', scopes: ['conversations:read'], closedToRestricted: FAMILIES })
   @Get('get_conversations')
   async list(
-    @CurrentUser() user: SignedInUser,
+    @CurrentUser() { userId }: SignedInUser,
+    @Res() reply: FastifyReply,
     @Query('limit') limit?: string,
     @Query('before') before?: string,
     @Query('before_id') beforeId?: string,
-  ) {
-    await this.freshness.reached(READ, this.lastWrites.of(user.userId));
-    const listed = await this.conversations.listed(user.userId, limitOf(limit), cursorOf(before, beforeId));
-    return listed.map((each) => this.inListing(each));
+  ): Promise<Sent<readonly WithLink<ListedConversation>[]>> {
+    const page = [limitOf(limit), cursorOf(before, beforeId)] as const;
+    await this.freshness.reached(READ, this.lastWrites.of(userId));
+    const json = await this.conversations.whileUnchanged(['list', userId, ...page], async () => {
+      const listed = await this.conversations.listed(userId, ...page);
+      return JSON.stringify(listed.map((each) => this.inListing(each)));
+    });
+    await sendJson(reply, json);
   }
 
   @ApiOperation({ summary: 'Listed conversations with a text in their name, questions or answers' })
@@ -101,10 +106,9 @@ export class ConversationsController {
     if (!isId(id)) throw notFound();
     // Waits for the current end of the stream, so that a client that has seen the end of an answer finds it here, in any process.
     await this.freshness.reached(READ, onlookerOf(user) ? await this.openedAt(user, id) : await this.joinedAt(user, id));
-    const found = await this.conversations.withTurns(user.userId, id);
-    if (!found) throw notFound();
-    const { pages, ...whole } = found;
-    await sendJson(reply, this.withLink(whole), 'queries', pages);
+    const found = await this.conversations.whileUnchanged(['whole', user.userId, id], () => this.whole(user.userId, id));
+    if (found === undefined) throw notFound();
+    await sendJson(reply, found);
   }
 
   @ApiOperation({ summary: 'Rename a conversation' })
@@ -184,6 +188,14 @@ export class ConversationsController {
     const feedback = body.feedback?.toLowerCase() ?? null;
     const command = new RateAnswer(checked(body.conversation_id), caller, body.question_index, feedback);
     return this.confirmWrite(reply, await this.commands.execute(command));
+  }
+
+  /** A conversation of this user with its turns. Undefined if it belongs to another user or does not exist. */
+  private async whole(userId: string, id: string): Promise<Json | undefined> {
+    const found = await this.conversations.withTurns(userId, id);
+    if (!found) return undefined;
+    const { pages, ...whole } = found;
+    return jsonOf(this.withLink(whole), 'queries', pages);
   }
 
   /** Opens a conversation and returns the position of its last event. @throws Rejection conversation-not-found */

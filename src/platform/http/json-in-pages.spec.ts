@@ -3,12 +3,12 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
-import { sendJson } from './json-in-pages.js';
+import { jsonOf, sendJson } from './json-in-pages.js';
 
 const BODY = { name: 'Hours', items: [], at: new Date(0) };
 
 /** What is sent. `read`: after how long a reader takes the next bytes. */
-async function sentFor(pages: AsyncIterable<readonly unknown[]> | undefined, taken: () => void = () => undefined) {
+async function sentFor(pages?: () => AsyncIterable<readonly unknown[]>, taken: () => void = () => undefined) {
   let text = '';
   const reader = new Writable({
     highWaterMark: 1,
@@ -22,17 +22,18 @@ async function sentFor(pages: AsyncIterable<readonly unknown[]> | undefined, tak
     header: () => reply,
     send: (sent: string | NodeJS.ReadableStream) => (typeof sent === 'string' ? (text = sent) : pipeline(sent, reader)),
   };
-  await sendJson(reply as unknown as FastifyReply, BODY, 'items', pages);
+  await sendJson(reply as unknown as FastifyReply, jsonOf(BODY, 'items', pages));
   return JSON.parse(text) as unknown;
 }
 
-async function* pagesOf(...pages: (readonly unknown[])[]) {
-  yield* pages;
-}
+const pagesOf = (...pages: (readonly unknown[])[]) =>
+  async function* () {
+    yield* pages;
+  };
 
 it('sends an object whole, or with all pages of a list', async () => {
   const others = { name: 'Hours', at: '1970-01-01T00:00:00.000Z' };
-  expect(await sentFor(undefined)).toEqual({ ...others, items: [] });
+  expect(await sentFor()).toEqual({ ...others, items: [] });
   expect(await sentFor(pagesOf([], [1, { b: 'ü' }], [], [3]))).toEqual({ ...others, items: [1, { b: 'ü' }, 3] });
   expect(await sentFor(pagesOf())).toEqual({ ...others, items: [] });
 });
@@ -46,6 +47,6 @@ it('reads a page once the previous one is sent', async () => {
       yield page;
     }
   }
-  await sentFor(counted(), () => sent++);
+  await sentFor(counted, () => sent++);
   expect(most).toBeLessThan(5);
 });

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { Progress } from './progress.js';
-import { REMEMBERED_MS, REMEMBERED_QUERIES_MAX, RememberedQueries } from './remembered-queries.js';
+import { REMEMBERED_CHARACTERS_MAX, REMEMBERED_MS, REMEMBERED_QUERIES_MAX, RememberedQueries } from './remembered-queries.js';
 
 /** A read model with one row that the test changes, and the number of its queries. */
 async function readModel() {
@@ -69,4 +69,19 @@ it('drops the least recently used entry when it is full', async () => {
   expect(rows.asked).toBe(REMEMBERED_QUERIES_MAX + 1);
   await ask('0');
   expect(rows.asked).toBe(REMEMBERED_QUERIES_MAX + 2);
+});
+
+it('holds rendered results up to a total size', async () => {
+  const { progress, rows, ask } = await readModel();
+  progress.wrote('tools', 1n);
+  rows.value = 'x'.repeat(REMEMBERED_CHARACTERS_MAX / 2);
+  for (const key of ['a', 'b']) await ask(key);
+  await ask('b');
+  expect(rows.asked).toBe(2);
+  await ask('c');
+  await ask('a');
+  expect(rows.asked).toBe(4);
+  rows.value += rows.value;
+  progress.wrote('tools', 2n);
+  expect([await ask(), await ask(), rows.asked]).toEqual([rows.value, rows.value, 6]);
 });

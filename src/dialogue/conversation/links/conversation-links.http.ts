@@ -13,7 +13,7 @@ import { isLinkToken, linkTokenHash } from '../../../kernel/event-sourcing/link-
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody, RequiredQuery, Integer, type Sent } from '../../../platform/http/documented.js';
-import { sendJson } from '../../../platform/http/json-in-pages.js';
+import { jsonOf, sendJson } from '../../../platform/http/json-in-pages.js';
 import { answerPosition } from '../../../platform/http/positions.js';
 import { reached } from '../../../resources/identity/access.policy.js';
 import { CHUNKS_MAX } from '../../../resources/sources/source/retrieval.policy.js';
@@ -108,7 +108,8 @@ export class ConversationLinksController {
     const found = isLinkToken(identifier) ? await this.conversations.shared(linkTokenHash(identifier)) : undefined;
     if (!found) throw linkNotFound();
     const { mayAsk, record, pages } = found;
-    await sendJson(reply, { success: true, ...record, ...(mayAsk && { api_key: identifier }) }, 'queries', pages);
+    const body = { success: true, ...record, ...(mayAsk && { api_key: identifier }) };
+    await sendJson(reply, jsonOf(body, 'queries', pages));
   }
 
   @ApiOperation({ summary: 'Ends a link' })
