@@ -10,7 +10,8 @@ import { type Codec, decode, encodeMetadata } from '../../src/kernel/event-sourc
 import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
-import { MessageAccess, RecentMessages } from '../../src/dialogue/journal/message-access.js';
+import { MessageAccess } from '../../src/dialogue/journal/message-access.js';
+import { RecentMessages } from '../../src/dialogue/journal/recent-messages.js';
 import { idOf, userEventText } from '../../src/views/notifications/user-event.policy.js';
 import { idempotencyKeys } from '../support/idempotency-keys.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
@@ -165,7 +166,12 @@ describe('the journal', () => {
     await store.append(messageStream(messageId), 'none', [first]);
     const conversationId = String(metadata!['conversationId']);
     await store.append(conversationStream(conversationId), 'none', [{ ...stored(began), id: 'e2' }]);
-    const access = new MessageAccess(store, new Streams(store, systemTiming), {} as ConversationQueries, new RecentMessages());
+    const access = new MessageAccess(
+      store,
+      new Streams(store, systemTiming),
+      {} as ConversationQueries,
+      new RecentMessages(systemTiming),
+    );
     const reader = (userId: string) =>
       ({ callerOrReader: () => Promise.resolve({ kind: 'user', userId }) }) as unknown as Identity;
     await expect(access.readable(messageId, reader('alice'))).resolves.toMatchObject({

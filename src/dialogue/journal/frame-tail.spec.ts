@@ -8,6 +8,9 @@ import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { newId } from '../../kernel/ids.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
+import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../../test/support/pauses.js';
+import { record } from '../../../test/support/user-reactions.js';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import type { Identity } from '../../resources/identity/identity.js';
 import { type WatchConversation, WatchConversationHandler } from '../conversation/conversation.commands.js';
@@ -16,7 +19,8 @@ import { conclude, seal, startTurn } from '../conversation/turn.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { AnswerReaders } from './answer-readers.js';
 import { FrameTail } from './frame-tail.js';
-import { MessageAccess, RecentMessages } from './message-access.js';
+import { MessageAccess } from './message-access.js';
+import { RECENT_JOURNAL_MS, RecentMessages } from './recent-messages.js';
 import { FRAME_EVENT, messageStream } from './message.events.js';
 import { MessageFeed } from './message-feed.js';
 import { TurnActivity } from './turn-activity.js';
@@ -34,14 +38,19 @@ let streams: Streams;
 let signals: InProcessSignals;
 let access: MessageAccess;
 let recent: RecentMessages;
+/** The time of the cached journals. */
+let timing: VirtualTiming;
 let tail: FrameTail;
 let reads: string[];
 
-beforeEach(() => {
+beforeEach(async () => {
   store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
   signals = new InProcessSignals();
-  recent = new RecentMessages();
+  timing = new VirtualTiming();
+  // The cache cannot compute an age from the time 0.
+  await timing.pause(1);
+  recent = new RecentMessages(timing);
   access = new MessageAccess(store, streams, {} as ConversationQueries, recent);
   const handler = new WatchConversationHandler(streams);
   const commands = { execute: (command: WatchConversation) => handler.execute(command) } as unknown as Commands;
@@ -83,10 +92,56 @@ it('replays a finished and seen answer with two reads and without a subscription
   await store.append(messageStream(turnId), 'none', written('{"type":"answer","answer":"So."}', END));
   await answered();
   await replayed();
+  await timing.pause(RECENT_JOURNAL_MS + 1);
   reads = [];
   expect(await replayed()).toBe(`id: 0\ndata: {"type":"answer","answer":"So."}\n\nid: 1\ndata: ${END}\n\n`);
   expect(reads).toEqual([stream, messageStream(turnId)]);
   expect(signals.subjects).toBe(0);
+});
+
+it('reads the journal of a finished answer once in RECENT_JOURNAL_MS, and its conversation for each reader', async () => {
+  await store.append(messageStream(turnId), 'none', written('"a"', END));
+  await answered();
+  const first = await replayed();
+  await timing.pause(RECENT_JOURNAL_MS - 1);
+  reads = [];
+  expect([await replayed(), reads]).toEqual([first, [stream]]);
+  await timing.pause(2);
+  reads = [];
+  expect([await replayed(), reads]).toEqual([first, [stream, messageStream(turnId)]]);
+  await streams.transact(stream, conversation, remove, cause);
+  await expect(replayed()).rejects.toMatchObject({ code: 'message-not-found' });
+});
+
+it('caches no journal of an answer that is not sealed', async () => {
+  await store.append(messageStream(turnId), 'none', written('"a"', END));
+  await askedTurn(store, conversationId, turnId);
+  for (let reader = 0; reader < 2; reader++) await (await access.opened(turnId, identity)).started!.journal.close();
+  expect(reads.filter((name) => name === messageStream(turnId))).toHaveLength(2);
+});
+
+it.each([
+  ['in the middle of a run', ['"a"']],
+  ['at a pause', ['"a"', END]],
+])('replays a journal whole to each reader if its cached page ends %s', async (_, page) => {
+  const about = { conversationId, turnId };
+  const paused = turnPaused(about, [waitingCall('k1')]);
+  await askedTurn(store, conversationId, turnId);
+  await record(store, stream, { ...paused, data: { ...paused.data, lastId: 1 } });
+  await store.append(messageStream(turnId), 'none', written(...page));
+  const frames = [...page, '"b"', END];
+  const read = store.read.bind(store);
+  store.read = async function* (name, reading) {
+    if (name === stream) {
+      store.read = read;
+      await store.append(messageStream(turnId), page.length - 1, written('"b"', END));
+      const sealed = { type: 'TurnSealed', data: { ...about, lastId: frames.length - 1, frames: 4, sha256: 'f' } } as const;
+      await record(store, stream, ...turnResumed(about, 'k1'), ...turnUnresumed(about, 'expired', 'k1').slice(-1), sealed);
+    }
+    yield* read(name, reading);
+  };
+  const whole = frames.map((data, id) => `id: ${id}\ndata: ${data}\n\n`).join('');
+  expect([await replayed(), await replayed(), await replayed()]).toEqual([whole, whole, whole]);
 });
 
 it('decides on a conversation that was read after the frames, unless their journal was complete before', async () => {

@@ -13,7 +13,8 @@ import { encodeMetadata } from '../../kernel/event-sourcing/codec.js';
 import { newId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { MessageAccess, RECENT_MESSAGES_MAX, RecentMessages } from './message-access.js';
+import { MessageAccess } from './message-access.js';
+import { RECENT_JOURNALS_CHARACTERS_MAX, RECENT_MESSAGES_MAX, RecentMessages } from './recent-messages.js';
 import { turnCommands } from '../../../test/support/turn-commands.js';
 
 const [conversationId, turnId] = [newId(), newId()];
@@ -32,7 +33,7 @@ beforeEach(() => {
   store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
   known = undefined;
-  recent = new RecentMessages();
+  recent = new RecentMessages(systemTiming);
   access = new MessageAccess(store, streams, { conversationOf: async () => known } as unknown as ConversationQueries, recent);
 });
 
@@ -132,4 +133,10 @@ it('only the most recent messages are cached with their conversations', () => {
   for (let n = 0; n <= RECENT_MESSAGES_MAX; n++) recent.note({ conversationId: 'c1', turnId: `t${n}` });
   expect(recent.conversationOf('t0')).toBeUndefined();
   expect(recent.conversationOf(`t${RECENT_MESSAGES_MAX}`)).toBe('c1');
+});
+
+it('journals are cached up to a total size', () => {
+  const journal = { first: 0, texts: ['x'.repeat(RECENT_JOURNALS_CHARACTERS_MAX / 2)] };
+  for (const messageId of ['t1', 't2']) recent.noteJournal(messageId, journal);
+  expect([recent.journalOf('t1'), recent.journalOf('t2')]).toEqual([undefined, journal]);
 });

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import type { Conversation } from '../conversation/turn.policy.js';
-import { type JournalAccess, messageStream, type TurnToRun } from './message.events.js';
+import { type JournalAccess, messageStream } from './message.events.js';
 import { OpenedJournal } from './opened-journal.js';
+import { RecentMessages } from './recent-messages.js';
 import { requireAccess } from '../../resources/identity/access.policy.js';
 import type { Caller } from '../../resources/identity/caller.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
@@ -27,26 +27,6 @@ export type StartedReading = Readonly<{ journal: OpenedJournal; conversation: Fo
 export type OpenedMessage = ReadableMessage & Readonly<{ started?: StartedReading }>;
 
 type Found = Readonly<{ conversationId: string; expired: boolean; askedWith: string | undefined }>;
-
-/** Maximum number of messages in the cache, about 200 bytes each. */
-export const RECENT_MESSAGES_MAX = 10_000;
-
-/**
- * The conversations of recently read messages. A message never changes its conversation, so its journal and its conversation can
- * be read at once.
- */
-@Injectable()
-export class RecentMessages {
-  private readonly conversations = new LRUCache<string, string>({ max: RECENT_MESSAGES_MAX });
-
-  note({ conversationId, turnId }: TurnToRun): void {
-    this.conversations.set(turnId, conversationId);
-  }
-
-  conversationOf(messageId: string): string | undefined {
-    return this.conversations.get(messageId);
-  }
-}
 
 /**
  * Decides who may read and stop a message: the parties of its conversation. An unknown message and one of another user get the
@@ -80,13 +60,15 @@ export class MessageAccess {
 
   /** As `readable`, for readers that start at the first frame. */
   async opened(messageId: string, identity: Identity): Promise<OpenedMessage> {
-    let journal: OpenedJournal | undefined;
+    const recent = this.recent.journalOf(messageId);
+    let journal = recent && new OpenedJournal(recent);
     try {
       const { expired, conversationId, folded } = await this.reached(messageId, identity, async (id) => {
-        journal = await OpenedJournal.open(this.store, id);
+        journal ??= await OpenedJournal.open(this.store, id);
         return journal?.first.metadata;
       });
       if (expired) await journal?.close();
+      else if (!recent && journal && sealed(folded, messageId)) this.recent.noteJournal(messageId, journal.first);
       return { messageId, conversationId, expired, ...(journal && !expired && { started: { journal, conversation: folded } }) };
     } catch (error) {
       await journal?.close();

@@ -2,11 +2,11 @@ import type { EventStore, StoredTexts } from '../../kernel/event-sourcing/event-
 import type { TurnId } from '../conversation/conversation.events.js';
 import { messageStream } from './message.events.js';
 
-/** A journal whose first page was read. Its reader gets that page first; without a reader, the rest is closed. */
+/** A journal whose first page was read. Its reader gets that page first; without a reader, the rest, if any, is closed. */
 export class OpenedJournal implements AsyncIterable<StoredTexts> {
-  private constructor(
+  constructor(
     readonly first: StoredTexts,
-    private readonly rest: AsyncIterator<StoredTexts>,
+    private readonly rest?: AsyncIterator<StoredTexts>,
   ) {}
 
   get lastRevision(): number {
@@ -23,13 +23,13 @@ export class OpenedJournal implements AsyncIterable<StoredTexts> {
   async *[Symbol.asyncIterator](): AsyncGenerator<StoredTexts> {
     try {
       yield this.first;
-      for (let page; !(page = await this.rest.next()).done;) yield page.value;
+      for (let page; (page = await this.rest?.next()) && !page.done;) yield page.value;
     } finally {
       await this.close();
     }
   }
 
   async close(): Promise<void> {
-    await this.rest.return?.();
+    await this.rest?.return?.();
   }
 }
