@@ -10,8 +10,7 @@ import { type Codec, decode, encodeMetadata } from '../../src/kernel/event-sourc
 import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
-import { MessageAccess } from '../../src/dialogue/journal/message-access.js';
-import { RecentMessages } from '../../src/dialogue/journal/recent-messages.js';
+import { MessageAccess, RecentMessages } from '../../src/dialogue/journal/message-access.js';
 import { idOf, userEventText } from '../../src/views/notifications/user-event.policy.js';
 import { idempotencyKeys } from '../support/idempotency-keys.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';

@@ -7,7 +7,7 @@ import type { TurnTaker } from '../../src/dialogue/answering/intake/turn-taker.j
 import { ConversationGuard } from '../../src/dialogue/conversation/conversation-guard.js';
 import { AnswerReaders } from '../../src/dialogue/journal/answer-readers.js';
 import { FrameTail } from '../../src/dialogue/journal/frame-tail.js';
-import { RecentMessages } from '../../src/dialogue/journal/recent-messages.js';
+import { RecentMessages } from '../../src/dialogue/journal/message-access.js';
 import { MessageFeed } from '../../src/dialogue/journal/message-feed.js';
 import { TurnActivity } from '../../src/dialogue/journal/turn-activity.js';
 import { LOG_START } from '../../src/kernel/event-sourcing/event-store.js';

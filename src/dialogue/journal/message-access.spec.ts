@@ -13,8 +13,7 @@ import { encodeMetadata } from '../../kernel/event-sourcing/codec.js';
 import { newId } from '../../kernel/ids.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { MessageAccess } from './message-access.js';
-import { RECENT_JOURNALS_CHARACTERS_MAX, RECENT_MESSAGES_MAX, RecentMessages } from './recent-messages.js';
+import { MessageAccess, RECENT_JOURNALS_CHARACTERS_MAX, RECENT_MESSAGES_MAX, RecentMessages } from './message-access.js';
 import { turnCommands } from '../../../test/support/turn-commands.js';
 
 const [conversationId, turnId] = [newId(), newId()];

@@ -39,7 +39,7 @@ import type { WorkQueue } from '../../../src/kernel/messaging/work-queue.js';
 import type { LanguageModels } from '../../../src/resources/models/model/language-model.port.js';
 import { Tickers } from '../../../src/platform/tickers/tickers.js';
 import { MessageFeed } from '../../../src/dialogue/journal/message-feed.js';
-import { RecentMessages } from '../../../src/dialogue/journal/recent-messages.js';
+import { RecentMessages } from '../../../src/dialogue/journal/message-access.js';
 import { AnswerReaders } from '../../../src/dialogue/journal/answer-readers.js';
 import { LastWrites } from '../../../src/kernel/event-sourcing/last-writes.js';
 import { FrameTail } from '../../../src/dialogue/journal/frame-tail.js';
