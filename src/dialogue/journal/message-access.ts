@@ -32,7 +32,7 @@ type Found = Readonly<{ conversationId: string; expired: boolean; askedWith: str
 /** Maximum number of messages whose conversations are cached, about 200 bytes each. */
 export const RECENT_MESSAGES_MAX = 10_000;
 /** Maximum size of the cached journals together. */
-export const RECENT_JOURNALS_CHARACTERS_MAX = 8 * 1024 * 1024;
+export const RECENT_JOURNALS_CHARACTERS_MAX = 4 * 1024 * 1024;
 /** How long a journal is cached. It can be read for this time after the store has deleted it because of its age. */
 export const RECENT_JOURNAL_MS = 1_000;
 

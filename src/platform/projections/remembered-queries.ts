@@ -4,7 +4,7 @@ import type { Progress } from './progress.js';
 
 export const REMEMBERED_QUERIES_MAX = 2_000;
 /** Maximum size of the results together. Results that are not rendered are small; each counts as `RECORD_CHARACTERS`. */
-export const REMEMBERED_CHARACTERS_MAX = 16 * 1024 * 1024;
+export const REMEMBERED_CHARACTERS_MAX = 4 * 1024 * 1024;
 const RECORD_CHARACTERS = 2_000;
 /** The longest time that a result is cached. It bounds staleness when this process has lost the leadership without noticing. */
 export const REMEMBERED_MS = 1_000;
