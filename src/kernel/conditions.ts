@@ -37,6 +37,8 @@ export type ConditionReport = Readonly<{
   dependencies: Readonly<Record<string, DependencyCondition>>;
   projections: Readonly<Record<string, FollowerCondition>>;
   reactions: Readonly<Record<string, FollowerCondition>>;
+  /** The age of the oldest snapshot that keeps Postgres from removing old rows, in seconds; null if it is not known. */
+  snapshotSeconds: number | null;
 }>;
 
 /** The condition of the service. Each report is measured anew, takes a bounded time, and never fails. */

@@ -33,11 +33,17 @@ export class PrometheusMeasurements extends Measurements {
   private readonly behind = this.gauge('verbatim_follower_behind', 'How far behind the end of the log, in positions.');
   private readonly secondsBehind = this.gauge(
     'verbatim_follower_seconds_behind',
-    'Age of the newest event it has dealt with, 0 at the end of the log.',
+    'Age of the oldest event that it has not handled, 0 if there is none.',
   );
   private readonly parked = this.gauge('verbatim_follower_parked', 'Parked entities or events.');
   private readonly held = this.gauge('verbatim_follower_held_events', 'Events that are held behind parked ones.');
   private readonly usable = this.gauge('verbatim_follower_usable', 'Whether its results can be used.');
+
+  private readonly snapshotSeconds = this.gauge(
+    'verbatim_oldest_snapshot_seconds',
+    'Age of the oldest snapshot in the database, 0 if there is none.',
+    [],
+  );
 
   constructor(private readonly conditions: Conditions) {
     super();
@@ -53,8 +59,10 @@ export class PrometheusMeasurements extends Measurements {
     return { contentType: this.registry.contentType, body: await this.registry.metrics() };
   }
 
-  private record({ dependencies, projections, reactions }: ConditionReport): void {
-    for (const gauge of [this.dependencyUp, this.behind, this.secondsBehind, this.parked, this.held, this.usable]) gauge.reset();
+  private record({ dependencies, projections, reactions, snapshotSeconds }: ConditionReport): void {
+    const { dependencyUp, behind, secondsBehind, parked, held, usable } = this;
+    for (const gauge of [dependencyUp, behind, secondsBehind, parked, held, usable, this.snapshotSeconds]) gauge.reset();
+    this.snapshotSeconds.set(snapshotSeconds ?? NaN);
     for (const [dependency, { ok }] of Object.entries(dependencies)) this.dependencyUp.set({ dependency }, ok ? 1 : 0);
     for (const [name, condition] of Object.entries(projections)) this.recordFollower('projection', name, condition);
     for (const [name, condition] of Object.entries(reactions)) this.recordFollower('reaction', name, condition);

@@ -132,6 +132,19 @@ describe('the conditions of the service', () => {
     });
   });
 
+  it('have the age of the oldest snapshot of any session', async () => {
+    const session = await database.sql.reserve();
+    try {
+      await session`begin isolation level repeatable read`;
+      await session`select 1`;
+      await eventually(async () => (await look()).snapshotSeconds! > 1);
+      await session`rollback`;
+      expect((await look()).snapshotSeconds).toBeLessThan(1);
+    } finally {
+      session.release();
+    }
+  });
+
   it('are not ready while a read model is past the end of the log', async () => {
     const head = await store.head();
     const restored = new InMemoryEventStore();

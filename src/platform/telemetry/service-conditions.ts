@@ -76,9 +76,10 @@ export class ServiceConditions extends Conditions {
   }
 
   private async measure(): Promise<ConditionReport> {
-    const [found, followers, others] = await Promise.all([
+    const [found, followers, snapshotSeconds, others] = await Promise.all([
       this.dependencies(),
       this.followers(),
+      outcomeOf(() => this.snapshotSeconds()),
       Promise.all((this.sources.readinessChecks ?? []).map(outcomeOf)),
     ]);
     const { unwritten } = followers;
@@ -92,7 +93,7 @@ export class ServiceConditions extends Conditions {
       ...(unwritten.length > 0 ? [degraded(`No projector is alive that writes ${unwritten.join(', ')}.`)] : []),
       ...others.filter((each) => each !== undefined),
     ];
-    return { ...readinessOf(impairments), dependencies, projections, reactions };
+    return { ...readinessOf(impairments), dependencies, projections, reactions, snapshotSeconds: snapshotSeconds ?? null };
   }
 
   private withoutAddresses<T extends { readonly error?: string }>(
@@ -109,6 +110,14 @@ export class ServiceConditions extends Conditions {
   private async dependencies(): Promise<ConditionReport['dependencies']> {
     const checks = Object.entries(this.sources.checks);
     return Object.fromEntries(await Promise.all(checks.map(async ([name, check]) => [name, await probe(check)] as const)));
+  }
+
+  /** The age of the oldest snapshot of any program in this database. */
+  private async snapshotSeconds(): Promise<number> {
+    const [row] = await this.sources.sql<{ seconds: number }[]>`
+      select coalesce(extract(epoch from clock_timestamp() - min(xact_start)), 0)::float8 as seconds from pg_stat_activity
+      where datname = current_database() and backend_xmin is not null and backend_type = 'client backend'`;
+    return row!.seconds;
   }
 
   private async followers() {

@@ -15,6 +15,7 @@ const good: ConditionReport = {
   dependencies: { postgres: { ok: true, ms: 1 } },
   projections: { agents: follower },
   reactions: { 'run-turn': { ...follower, error: 'tired' } },
+  snapshotSeconds: 4.5,
 };
 
 type Documented = { content: { 'application/json': { schema: typeof READINESS } } };
@@ -92,5 +93,8 @@ describe('the operations routes', () => {
     expect(body).toContain('verbatim_follower_held_events{kind="reaction",name="run-turn"} 4');
     expect(body).toContain('verbatim_dependency_up{dependency="postgres"} 1');
     expect(body).toContain('verbatim_http_open_requests 1');
+    expect(body).toContain('verbatim_oldest_snapshot_seconds 4.5');
+    report = { ...good, snapshotSeconds: null };
+    expect((await get('/metrics')).body).toContain('verbatim_oldest_snapshot_seconds Nan');
   });
 });
