@@ -4,6 +4,7 @@ import { type TestDatabase, serviceDatabase } from '../test/support/postgres-for
 import { rowsRead } from '../test/support/rows-read.js';
 import { type AuditFilter, AuditLogQueries } from './audit-log/audit-log.queries.js';
 import { ConversationLogQueries } from './conversations/conversation-log.queries.js';
+import { ConversationSearchQueries } from './conversations/conversation-search.queries.js';
 import { MessageAnalyticsQueries } from './conversations/message-analytics.queries.js';
 import { ReadModels } from './read-models.js';
 import { RunLogQueries } from './runs/run-log.queries.js';
@@ -16,6 +17,9 @@ import { WorkflowRunLogQueries } from './workflow-runs/workflow-run-log.queries.
 const MANY = 4_000;
 /** The number of scheduled runs of another user, before all others. */
 const EARLIER = 1_000;
+/** The number of conversations of another user, and the rows that a search of them may look at, also those of all users. */
+const SEARCHED = 60;
+const SEARCH_ROWS = 1_500;
 const PAGE = 11;
 /** The rows that a read of a page or of an hour may look at: some for each one that it returns. */
 const FEW = 300;
@@ -35,6 +39,13 @@ beforeAll(async () => {
       asked_at, changed_at, ended, feedback, feedback_at)
     select 't' || n, 'c' || n, 0, 'answered', 'Why is the sky blue?', 'r', 'm', repeat(md5(n::text), 30), true, at, at, 3, 'like', at
     from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
+  await sql`
+    insert into conversations.conversation (conversation_id, owner_id, name, visibility, shared_usage, started_at)
+    select 'b' || n, 'bob', 'How', 'listed', false, ${NOW}::timestamptz - n * interval '1 minute' from generate_series(1, ${SEARCHED}::integer) n`;
+  await sql`
+    insert into conversations.turn (turn_id, conversation_id, index, status, question, request_id, model_id, sealed, asked_at, changed_at, ended)
+    select 'b' || n, 'b' || n, 0, 'answered', 'How high is it?', 'r', 'm', true, ${NOW}::timestamptz - interval '9 days',
+      ${NOW}::timestamptz - interval '9 days', 3 from generate_series(1, ${SEARCHED}::integer) n`;
   await sql`
     insert into runs.run (run_id, owner_id, agent_id, status, input, output, queued_at, started_at, finished_at)
     select 'r' || n, 'ann', 'guide', 'success', '{}', repeat(md5(n::text), 30), at, at, at
@@ -130,4 +141,10 @@ it('the next tasks of a long queue are found without reading the queue', async (
   const next = (models: ReadModels) => new TaskQueries(models).unstarted(NOW, PAGE);
   expect((await next(new ReadModels(database.sql))).filter(({ ownerId }) => ownerId === 'bob')).toHaveLength(4);
   expect(await read(next)).toBeLessThan(FEW);
+});
+
+it('a search for a text that many other users have, but not this one, looks up few of theirs', async () => {
+  const search = (models: ReadModels) => new ConversationSearchQueries(models).search('bob', 'the sky', PAGE);
+  expect(await search(new ReadModels(database.sql))).toEqual([]);
+  expect(await read(search)).toBeLessThan(SEARCH_ROWS);
 });

@@ -12,6 +12,10 @@ export type FoundConversation = ListedConversation &
 export const READ_AT_ONCE = 40;
 /** A text is common if at least this many of the conversations read at a time contain it. */
 const COMMON_MIN = 3;
+/** The number of turns of all owners with the text that are looked up in any case. */
+const CANDIDATES_MIN = 500;
+/** The number of turns that a conversation is expected to have. */
+const TURNS_EXPECTED = 4;
 /** The length of the text shown on either side of a match. */
 const SNIPPET_CHARACTERS = 60;
 /**
@@ -48,8 +52,29 @@ export class ConversationSearchQueries extends Queries {
       after = last;
       isCommon = matches.length >= COMMON_MIN;
     } while (isCommon);
-    const indexed = sql`${this.ofOwner(searched.ownerId, after)} and conversation_id in (${candidates(sql, searched)})`;
-    return [...found, ...(await this.matching(toCome(), indexed))];
+    const rest = this.ofOwner(searched.ownerId, after);
+    const candidates = await this.candidates(searched);
+    const sought = candidates ? sql`${rest} and conversation_id = any (${candidates as string[]}::text[])` : rest;
+    return [...found, ...(await this.matching(toCome(), sought))];
+  }
+
+  /**
+   * The owner's conversations among those that the index finds, which are those of all owners. Undefined if it finds so many turns
+   * that reading those of the owner takes less, or if there is no index.
+   */
+  private async candidates({ ownerId, pattern }: Searched): Promise<readonly string[] | undefined> {
+    const { sql } = this;
+    const [row] = await sql<{ ids: readonly string[] | null }[]>`
+      with candidate as materialized (${candidatesOfAll(sql, pattern)}), allowed as materialized (
+        select case when to_regclass('conversations.turn_text') is null then 0 else ${CANDIDATES_MIN} + ${TURNS_EXPECTED} * count(*) end as number
+        from (${this.ofOwner(ownerId)}) own
+      ), few as materialized (
+        select conversation_id from candidate limit (select number from allowed)
+      )
+      select case when (select count(*) from few) < (select number from allowed) then array(
+        select distinct conversation_id from few join (${this.ofOwner(ownerId)}) own using (conversation_id)
+      ) end as ids`;
+    return row?.ids ?? undefined;
   }
 
   /** The last of the next `READ_AT_ONCE` conversations. Undefined if fewer are left. */
@@ -89,15 +114,14 @@ export class ConversationSearchQueries extends Queries {
 }
 
 /** Conversations of all owners that contain the text. Unfinished turns are not in the index, but they are few. */
-const candidates = (sql: Sql, { ownerId, pattern }: Searched): Fragment => {
+const candidatesOfAll = (sql: Sql, pattern: string): Fragment => {
   const hasText = sql`(lower(question) like lower(${pattern}) or lower(response) like lower(${pattern}))`;
   return sql`
     select conversation_id from conversations.turn where ended is not null and not superseded and ${hasText}
     union all
     select conversation_id from conversations.turn where ended is null and not superseded and ${hasText}
     union all
-    select conversation_id from conversations.conversation
-    where owner_id = ${ownerId} and visibility = 'listed' and lower(name) like lower(${pattern})`;
+    select conversation_id from conversations.conversation where visibility = 'listed' and lower(name) like lower(${pattern})`;
 };
 
 function snippetOf(matched: string, text: string): string {
