@@ -1,4 +1,4 @@
-import { AccessDeniedError, convertToCommandError, StreamDeletedError } from '@eventstore/db-client';
+import { AccessDeniedError, convertToCommandError, NotLeaderError, StreamDeletedError } from '@eventstore/db-client';
 
 import { LogDiffers, LogEndsEarlier, StoreUnavailable, StreamGone } from '../../../kernel/event-sourcing/event-store.js';
 
@@ -32,8 +32,13 @@ export function meaningOf(error: unknown, stream = ''): StreamGone | StoreRefuse
   if (known instanceof AccessDeniedError || code === PERMISSION_DENIED) return new StoreRefused(NO_RIGHTS, { cause: error });
   if (BETWEEN_EVENTS.test(String(message))) return new LogDiffers();
   if (FINAL_CODES.has(code)) return new StoreRefused(`EventStoreDB refuses: ${String(message)}`, { cause: error });
-  const reason = isNoLeaderFound(error) ? 'no leader is found.' : String(message);
-  return new StoreUnavailable(`EventStoreDB is not available: ${reason}`, { cause: error });
+  return new StoreUnavailable(`EventStoreDB is not available: ${reasonOf(error, known)}`, { cause: error });
+}
+
+function reasonOf(error: unknown, known: unknown): string {
+  if (isNoLeaderFound(error)) return 'no leader is found.';
+  if (known instanceof NotLeaderError) return 'the node that was asked is not the leader.';
+  return String((error as { message?: unknown }).message);
 }
 
 /** Whether the client found no leader, which it reports without a code. */

@@ -129,6 +129,11 @@ it('reports that a cluster has no leader and which of its seeds does not listen'
   );
 });
 
+it('reports a node that is not the leader, as while the nodes elect another', async () => {
+  on.double.faults.leader = { host: '127.0.0.1', port: on.double.port };
+  expect(await sentenceOf(on.double.connectionString)).toBe('the node that was asked is not the leader.');
+});
+
 it('reports the failure itself where the server is reachable', async () => {
   const stream = newStream();
   await on.store.append(stream, 'none', newEvents(1));
