@@ -12,15 +12,16 @@ import type { QuestionResolver } from '../../dialogue/answering/intake/resolve-q
 import { asOwner, conversation, remove } from '../../dialogue/conversation/conversation.decider.js';
 import { conversationStream, type TurnAsked } from '../../dialogue/conversation/conversation.events.js';
 import { FOLLOW_UPS_IN_A_ROW_MAX } from '../../dialogue/conversation/turn.decider.js';
-import { decodeCause } from '../../kernel/event-sourcing/codec.js';
+import { decodeCause, encodeMetadata } from '../../kernel/event-sourcing/codec.js';
 import { type EventStore } from '../../kernel/event-sourcing/event-store.js';
+import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { WorkQueue } from '../../kernel/messaging/work-queue.js';
 import type { Admission, UsageLimits } from '../../work/limits/usage-limits.port.js';
 import type { LanguageModels } from '../../resources/models/model/language-model.port.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
-import { DeliverFollowUps, FOLLOW_UP_BATCH_MS } from './deliver-follow-ups.ticker.js';
+import { CONVERSATIONS_PER_TICK_MAX, DeliverFollowUps, FOLLOW_UP_BATCH_MS } from './deliver-follow-ups.ticker.js';
 import { RequestedFollowUps } from './requested-follow-ups.js';
 import { FOLLOW_UP_TEXT_CHARACTERS_MAX } from './follow-up-text.policy.js';
 import { GatherFollowUpsHandler, RequestFollowUpHandler, CompleteFollowUpsHandler } from './follow-ups.commands.js';
@@ -182,6 +183,22 @@ describe('a follow-up of a conversation', () => {
     expect(await automatic()).toEqual([]);
     await tick();
     expect(await automatic()).toHaveLength(1);
+  });
+
+  it('is reported although those of many conversations before it fail in each tick', async () => {
+    await followUp('a');
+    const failing = Array.from({ length: CONVERSATIONS_PER_TICK_MAX }, (_, at) => `failing-${at}`);
+    const unknown = { id: newId(), type: 'OfANewerVersion', data: '{}', metadata: encodeMetadata(cause) };
+    for (const id of failing) await log.append(followUpsStream(id), 'none', [{ ...unknown, id: newId() }]);
+    waiting = [...failing, 'c1'];
+    const { tick, pass } = ticking();
+    await tick();
+    pass(FOLLOW_UP_BATCH_MS);
+    await expect(tick()).rejects.toThrow(`${failing.length} of ${failing.length} failed`);
+    await tick();
+    expect(await automatic()).toHaveLength(1);
+    pass(FOLLOW_UP_BATCH_MS);
+    await expect(tick()).rejects.toThrow(`${failing.length} of`);
   });
 
   it('continues the causal chain of the oldest follow-up, also in another tick', async () => {

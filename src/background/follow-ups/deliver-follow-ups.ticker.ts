@@ -23,7 +23,7 @@ export const FOLLOW_UP_BATCH_MS = 2_000;
 /** Maximum number of conversations that wait for that at once. The others follow when these are continued. */
 const WAITING_CONVERSATIONS_MAX = 1_000;
 /** Maximum number of conversations that one tick continues. The others follow in the next tick. */
-const CONVERSATIONS_PER_TICK_MAX = 100;
+export const CONVERSATIONS_PER_TICK_MAX = 100;
 const CONVERSATIONS_AT_ONCE_MAX = 8;
 
 /**
@@ -58,8 +58,14 @@ export class DeliverFollowUps implements Ticker {
     const due = waiting.filter((id) => this.waiting.ageMs(id) >= FOLLOW_UP_BATCH_MS).slice(0, CONVERSATIONS_PER_TICK_MAX);
     const busy = new Map<string, Folded<FollowUpsOfConversation>>();
     const deliver = async (conversationId: string) => {
-      const waiting = await this.deliver(conversationId, this.busy.get(conversationId));
-      if (waiting) busy.set(conversationId, waiting);
+      try {
+        const waiting = await this.deliver(conversationId, this.busy.get(conversationId));
+        if (waiting) busy.set(conversationId, waiting);
+      } catch (error) {
+        // The next ticks try the others first.
+        this.waiting.restart(conversationId);
+        throw error;
+      }
     };
     await eachOf(due, deliver, CONVERSATIONS_AT_ONCE_MAX).finally(() => (this.busy = busy));
   }
