@@ -44,6 +44,7 @@ function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(),
     run: async (_: string, turnId: string) => {
       done.push(`run ${turnId}`);
       if (turnId === 'resumable') await new Promise(() => undefined);
+      if (turnId.startsWith('fails')) throw new Error('It cannot be read.');
     },
     recover: async (_: string, turnId: string) => {
       if (turnId === 'broken') throw new Error('It cannot be read.');
@@ -73,6 +74,16 @@ it('runs turns that two sweeps have found unclaimed, as far as the process has r
   running.push('t1', 't2');
   await beat();
   expect(done).toHaveLength(2);
+});
+
+it('runs turns although those before them fail in each sweep, which are tried again when there is room', async () => {
+  const waiting = ['fails 1', 'fails 2', 't1', 't2'].map((turnId) => ({ turnId, producer: null }));
+  const { done, beat } = sweeping(waiting, { concurrent: 2 });
+  for (let beats = 0; beats < 4; beats++) await beat();
+  expect(done.slice(-2)).toEqual(['run t1', 'run t2']);
+  waiting.splice(2);
+  await beat();
+  expect(done.slice(-2)).toEqual(['run fails 1', 'run fails 2']);
 });
 
 it('recovers only turns whose producer has no lease in two consecutive checks', async () => {

@@ -43,6 +43,8 @@ export class SweepTurns implements Ticker {
   readonly everyMs = SWEEP_EVERY_MS;
   private readonly logger = new Logger(SweepTurns.name);
   private readonly unclaimed: Sightings;
+  /** The unclaimed turns that this process could not run. They are tried last, so that they do not take the room of others. */
+  private failed = new Set<string>();
   private missed: ReadonlySet<string> = new Set();
   /** Pauses whose frames are known to be complete in the journal, by turn. The sweep ignores them until they end. */
   // `max` would allocate memory for all entries at once.
@@ -74,9 +76,17 @@ export class SweepTurns implements Ticker {
   private async runUnclaimed(): Promise<void> {
     const room = Math.min(SWEPT_TURNS_MAX, this.options.settings.turnsConcurrentMax - this.runner.running.length);
     if (room <= 0) return;
-    const unclaimed = await this.turns.untaken(room);
-    this.unclaimed.look(unclaimed.map(({ turnId }) => turnId));
-    for (const turn of unclaimed) if (this.unclaimed.ageMs(turn.turnId) >= UNCLAIMED_AFTER_MS) void this.attempt(turn, 'run');
+    const unclaimed = await this.turns.untaken(Math.min(SWEPT_TURNS_MAX, room + this.failed.size));
+    const ids = unclaimed.map(({ turnId }) => turnId);
+    this.unclaimed.look(ids);
+    this.failed = new Set(ids.filter((turnId) => this.failed.has(turnId)));
+    const failures = ({ turnId }: UnsealedTurn): number => Number(this.failed.has(turnId));
+    const due = unclaimed.filter(({ turnId }) => this.unclaimed.ageMs(turnId) >= UNCLAIMED_AFTER_MS);
+    for (const turn of due.sort((one, other) => failures(one) - failures(other)).slice(0, room)) void this.runOne(turn);
+  }
+
+  private async runOne(turn: UnsealedTurn): Promise<void> {
+    if ((await this.attempt(turn, 'run')) === 'failed') this.failed.add(turn.turnId);
   }
 
   /** Recovers the turns of producers that are gone. A process with a worker also runs the turns that recovery requeues. */
