@@ -79,6 +79,21 @@ describe('agents', () => {
     expect([await queries.byWebhookHash('hash-w2'), (await queries.byId('b1'))?.webhook]).toEqual([undefined, null]);
   });
 
+  it('are read once for several requests with the same id, key or webhook', async () => {
+    const answers = new Map<string, unknown>();
+    const remembered = new AgentQueries(
+      new ReadModels(database.sql, async <T>(_projection: string, key: string, query: () => Promise<T>) => {
+        if (!answers.has(key)) answers.set(key, await query());
+        return answers.get(key) as T;
+      }),
+    );
+    for (let request = 0; request < 2; request++) {
+      const agents = [remembered.byId('a1'), remembered.byKeyHash('hash-k1'), remembered.byWebhookHash('hash-w1')];
+      expect((await Promise.all(agents)).map((agent) => agent?.id)).toEqual(['a1', 'a1', 'a1']);
+    }
+    expect(answers.size).toBe(3);
+  });
+
   it('are listed only for their owner, with characters replaced that Postgres cannot store', async () => {
     expect((await queries.ownedBy('alice')).map(({ configuration }) => configuration.name)).toEqual([
       'a1',

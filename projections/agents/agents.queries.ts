@@ -33,8 +33,10 @@ export class AgentQueries extends Queries {
   }
 
   async byWebhookHash(tokenHash: string): Promise<AgentRecord | undefined> {
-    const rows = await this.sql`${this.agents} where agent_webhook.token_hash = ${tokenHash}`;
-    return rows.map(asRecord)[0];
+    return this.readModels.remembered('agents', `webhook ${tokenHash}`, async () => {
+      const rows = await this.sql`${this.agents} where agent_webhook.token_hash = ${tokenHash}`;
+      return rows.map(asRecord)[0];
+    });
   }
 
   /** The agents with these ids that exist, oldest first. */
