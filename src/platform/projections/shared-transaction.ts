@@ -26,8 +26,9 @@ export type Portion = Readonly<{
 /**
  * Writes the portions of one or more projections in one transaction: one statement moves each checkpoint, and each table gets one
  * statement of each kind. Statements are sent without waiting for answers. `lockMsMax` is how long it waits for a rebuild that
- * blocks a projection. Rows are joined by their keys only: Postgres keeps the plans that it made when the tables were new, and would
- * read whole tables with them until they are analyzed. On an error nothing has changed.
+ * blocks a projection. Rows are found by their keys only: Postgres keeps the plans that it made when the tables were new, and would
+ * read whole tables with them until they are analyzed. Where no index will do, Postgres 17 counts a whole read as so expensive that
+ * it would compile the plan. On an error nothing has changed.
  * @throws FencedOut, TooManyHeld, the first error of a statement
  */
 export async function writeTogether(sql: Sql, portions: readonly Portion[], lockMsMax = 0): Promise<void> {
@@ -37,7 +38,8 @@ export async function writeTogether(sql: Sql, portions: readonly Portion[], lock
     const send = (statement: Pick<PendingQuery<Row[]>, 'execute'>) => void answers.push(handled(statement.execute()));
     send(tx`
       select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', ${String(lockMsMax)}, true),
-        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`);
+        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+        set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`);
     answers.push(handled(moveCheckpoints(tx, portions.map(({ move }) => move)))); // oxfmt-ignore
     let entered: string | undefined;
     const placeOf = (schema: string): TablePlace => ({
