@@ -4,6 +4,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/postgres-for
 import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../test/support/pauses.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { conversationStream, type ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
+import { workflowRunIdOf } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { ReadModels } from '../read-models.js';
 import { conversations } from './conversations.projection.js';
 import { ConversationQueries, TURNS_AT_ONCE } from './conversations.queries.js';
@@ -87,6 +88,17 @@ describe('a whole conversation', () => {
     const { queries: turns } = (await queries.withTurns('alice', 'c9'))!;
     expect(turns[0]).toMatchObject({ attachments: [{ id: 'a1', fileName: 'menu \uFFFD.pdf' }] });
     expect(turns[1]).not.toHaveProperty('attachments');
+  });
+  it('names the workflow run of a question that is answered by a workflow', async () => {
+    const question = { conversationId: 'c11', turnId: 't11', index: 0, question: 'Which?', requestId: 'r' };
+    const flow: ConversationEvent = {
+      type: 'TurnAsked',
+      data: { ...question, settings: { ...settings, workflow: { id: 'w1', version: 1 } } },
+    };
+    await given('c11', started('c11', 'By a workflow'), flow, asked('c11', 't12', 'And?', 1));
+    const { queries: turns } = (await queries.withTurns('alice', 'c11'))!;
+    expect(turns[0]).toMatchObject({ workflow_run_id: workflowRunIdOf('t11') });
+    expect(turns[1]).not.toHaveProperty('workflow_run_id');
   });
   it('shows a replacing turn and not the superseded one', async () => {
     await given('c6', started('c6', 'Edited'), asked('c6', 't6', 'Why?'), answered('c6', 't6', 'So.'));

@@ -1,3 +1,4 @@
+import { workflowRunIdOf } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type {
   AnswerParts,
@@ -80,6 +81,7 @@ export const conversations = defineProjection<ConversationEvent>({
           request_id: data.requestId,
           model_id: data.settings.modelId,
           attachments: attachedTo(data.settings),
+          workflow_run_id: data.settings.workflow ? workflowRunIdOf(data.turnId) : null,
           origin: data.origin ?? null,
           asked_at: at,
           changed_at: at,

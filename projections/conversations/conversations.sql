@@ -36,6 +36,8 @@ create table turn (
   model_id        text not null,
   -- What went with the question: [{"id": …, "filename": …, "mimeType": …}]
   attachments     json not null default '[]',
+  -- The workflow run that answers it, where the agent is a workflow.
+  workflow_run_id text,
   response        text not null default '',
   thought         text not null default '',
   sources         json not null default '[]',

@@ -19,6 +19,7 @@ export type TurnRow = Readonly<{
   structured: boolean;
   origin: TurnOrigin | null;
   attachments: readonly AttachedFile[];
+  workflow_run_id: string | null;
   error: string | null;
   guardrail: StoppedByGuardrail | null;
   request_id: string;
@@ -78,6 +79,7 @@ export const queryRecord = (row: TurnRow) => ({
   last_heartbeat_at: row.changed_at,
   ...(row.structured ? { structured: true } : {}),
   ...attachmentsOf(row),
+  ...(row.workflow_run_id === null ? {} : { workflow_run_id: row.workflow_run_id }),
   ...metadataOf(row),
   ...(row.feedback === null ? {} : { feedback: row.feedback, feedback_timestamp: row.feedback_at }),
 });

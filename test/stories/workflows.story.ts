@@ -359,11 +359,16 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     const { frames, runId } = await asked(
       chain(node('start'), node('code', 'count', { code, output_variable: 'table' }), reads, end('{{ table.filename }}')),
     );
+    const conversationId = frames.find(({ type }) => type === 'id')!['id'] as string;
     expect(answerIn(frames)).toBe('count.txt');
     expect(JSON.stringify(world.model.completions.at(-1)!.body.messages)).toContain('4 characters');
     const { artifact_id: id } = steps(frames).find(({ node_id: name }) => name === 'count')!['output'] as { artifact_id: string };
     const listed = await world.alice.get(`/api/artifacts?workflow_run_id=${runId}`);
     expect(await listed.text()).toContain(id);
+    // After a reload, the web client finds the run, and so its artifacts, in the stored conversation.
+    expect(await world.alice.json(`/api/get_single_conversation?id=${conversationId}`)).toMatchObject({
+      queries: [{ workflow_run_id: runId }],
+    });
   }, 120_000);
 
   it('stopping an answer stops its run', async () => {
