@@ -11,6 +11,7 @@ import {
   nothingIfGone,
   type Retention,
   type StoredEvent,
+  StoreUnavailable,
   type StreamReading,
 } from '../../../kernel/event-sourcing/event-store.js';
 import { systemTiming } from '../../system-timing.js';
@@ -23,6 +24,7 @@ import { metastreamOf, writeRetention } from './retention.js';
 import { versionWarning } from './server-version.js';
 import { SharedFollow } from './shared-follow.js';
 import { MetadataRead, StreamEnd, StreamRead } from './stream-cursor.js';
+import { withTimeout } from './with-timeout.js';
 
 export type EventStoreDbOptions = Readonly<{
   /** `esdb://host:port?tls=false`, `esdb+discover://…`. Credentials in it are sent over TLS only. */
@@ -111,12 +113,22 @@ export class EventStoreDbEventStore extends EventStore {
   /** Resolves when the server answers, within PING_DEADLINE_MS. @throws StoreUnavailable, StoreRefused */
   async ping(): Promise<void> {
     const deadlineMs = Math.min(this.patience.answerMs, PING_DEADLINE_MS);
-    for await (const _ of readToEnd(this.connection, new LogEnd(), deadlineMs, PING_RETRY_MS)) return;
+    const late = () => new StoreUnavailable(`EventStoreDB did not answer within ${deadlineMs} ms.`);
+    try {
+      await withTimeout(deadlineMs, this.answer(deadlineMs), late);
+    } catch (error) {
+      throw await this.connection.explained(error);
+    }
   }
 
   /** Fails the reads, followers and appends in progress, and all later calls. */
   async close(): Promise<void> {
     this.appends.close();
     await this.connection.close();
+  }
+
+  /** The answer to a ping. A second attempt may begin late, so both together may take longer than the deadline. */
+  private async answer(deadlineMs: number): Promise<void> {
+    for await (const _ of readToEnd(this.connection, new LogEnd(), deadlineMs, PING_RETRY_MS)) return;
   }
 }

@@ -19,7 +19,7 @@ import { EventStoreDbDouble } from '../../../../test/support/eventstoredb-double
 import { connect, IMPATIENT, onDouble, writeSurely } from '../../../../test/support/eventstoredb-double/on-double.js';
 import { StoreRefused } from './errors.js';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
-import { ANSWER_DEADLINE_MS } from './limits.js';
+import { ANSWER_DEADLINE_MS, PING_DEADLINE_MS } from './limits.js';
 
 const on = onDouble();
 
@@ -81,6 +81,13 @@ describe('a read', () => {
     await on.double.listen();
     on.double.faults.clear();
     await on.impatient.ping();
+  });
+
+  it('of a ping that fails at once and is then not answered ends at the deadline of the first attempt', async () => {
+    let reads = 0;
+    on.double.faults.onRead = () => ({ after: 0, then: reads++ === 0 ? 'unavailable' : 'nothing' });
+    await expect(on.store.ping()).rejects.toThrow(`EventStoreDB did not answer within ${PING_DEADLINE_MS} ms.`);
+    expect(reads).toBeGreaterThan(1);
   });
 
   it('of a ping is not retried for the whole deadline, so that readiness has its reason in time', async () => {
