@@ -60,7 +60,7 @@ create table turn (
   changed_at      timestamptz not null,
   -- The revision of the event that ended it, which is in the same stream as the openings.
   ended           integer
-  -- It is sealed and rated after its answer is there: room for that on the same page leaves the indexes alone, which hold its texts.
+  -- It is sealed after its answer is there: room for that on the same page leaves the indexes alone, which hold its texts.
 ) with (fillfactor = 60);
 -- Links that show turns as they ended; their tokens are derived from their ids.
 create table share (
