@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
 type Engines = Readonly<{ node?: string }>;
-type Package = Readonly<{ version: string; dev?: boolean; engines?: Engines | readonly string[] }>;
+type Package = Readonly<{ version: string; dev?: boolean; hasInstallScript?: boolean; engines?: Engines | readonly string[] }>;
 
 const root = new URL('../../', import.meta.url);
 const read = (name: string) => readFileSync(new URL(name, root), 'utf8');
@@ -10,6 +10,7 @@ const manifest = JSON.parse(read('package.json')) as {
   engines: Required<Engines>;
   scripts: Record<string, string>;
   dependencies: Record<string, string>;
+  allowScripts: Record<string, boolean>;
 };
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Package> };
 
@@ -56,6 +57,12 @@ const NEWER = [
 ];
 
 describe('the installed packages', () => {
+  it('with a script of their own are each allowed to run it, or not', () => {
+    const withScripts = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+    const names = withScripts.map(([path]) => path.replace(/^.*node_modules\//, '')).filter((name) => name !== '');
+    expect(Object.keys(manifest.allowScripts).sort()).toEqual([...new Set(names)].sort());
+  });
+
   it('run on the oldest supported version of Node, except those named here', () => {
     const newer = Object.entries(packages).flatMap(([path, { engines }]) => {
       const range = engines && 'node' in engines ? engines.node : undefined;
