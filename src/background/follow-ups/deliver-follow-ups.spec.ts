@@ -188,8 +188,8 @@ describe('a follow-up of a conversation', () => {
   it('is reported although those of many conversations before it fail in each tick', async () => {
     await followUp('a');
     const failing = Array.from({ length: CONVERSATIONS_PER_TICK_MAX }, (_, at) => `failing-${at}`);
-    const unknown = { id: newId(), type: 'OfANewerVersion', data: '{}', metadata: encodeMetadata(cause) };
-    for (const id of failing) await log.append(followUpsStream(id), 'none', [{ ...unknown, id: newId() }]);
+    const unknown = { type: 'OfANewerVersion', data: '{}', metadata: encodeMetadata(cause) };
+    for (const id of failing) await log.append(followUpsStream(id), 'none', [{ id: newId(), ...unknown }]);
     waiting = [...failing, 'c1'];
     const { tick, pass } = ticking();
     await tick();

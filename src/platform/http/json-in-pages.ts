@@ -3,12 +3,15 @@ import type { FastifyReply } from 'fastify';
 
 type Pages = () => AsyncIterable<readonly unknown[]>;
 
-/** A JSON response: its text, or an object whose list `name` is too long for the memory of the process. */
-export type Json = string | Readonly<{ body: object; name: string; pages: Pages }>;
+/** A JSON object as a response: its text, or, if its list `name` is too long for the memory of the process, its `others` fields. */
+export type Json = string | Readonly<{ others: object; name: string; pages: Pages }>;
 
-/** @param pages all items of the list `name`, if it is too long. Each response reads them again. */
-export const jsonOf = <Body extends object>(body: Body, name: keyof Body & string, pages: Pages | undefined): Json =>
-  pages ? { body: { ...body, [name]: [] }, name, pages } : JSON.stringify(body);
+/** Renders an object. @param pages all items of the list `name`, if it is too long. Each response reads them again. */
+export function jsonOf<Body extends object>(body: Body, name: keyof Body & string, pages: Pages | undefined): Json {
+  if (!pages) return JSON.stringify(body);
+  const { [name]: _, ...others } = body;
+  return { others, name, pages };
+}
 
 /** Sends a JSON response. The next page is read once the previous one is sent. */
 export async function sendJson(reply: FastifyReply, json: Json): Promise<void> {
@@ -16,8 +19,7 @@ export async function sendJson(reply: FastifyReply, json: Json): Promise<void> {
   await reply.header('Content-Type', 'application/json; charset=utf-8').send(sent);
 }
 
-async function* textOf({ body, name, pages }: Exclude<Json, string>): AsyncGenerator<string> {
-  const { [name]: _, ...others } = body as Record<string, unknown>;
+async function* textOf({ others, name, pages }: Exclude<Json, string>): AsyncGenerator<string> {
   yield `{${JSON.stringify(name)}:[`;
   let separator = '';
   for await (const page of pages()) {

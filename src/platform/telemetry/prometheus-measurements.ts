@@ -60,8 +60,7 @@ export class PrometheusMeasurements extends Measurements {
   }
 
   private record({ dependencies, projections, reactions, snapshotSeconds }: ConditionReport): void {
-    const { dependencyUp, behind, secondsBehind, parked, held, usable } = this;
-    for (const gauge of [dependencyUp, behind, secondsBehind, parked, held, usable, this.snapshotSeconds]) gauge.reset();
+    for (const gauge of [this.dependencyUp, this.behind, this.secondsBehind, this.parked, this.held, this.usable]) gauge.reset();
     this.snapshotSeconds.set(snapshotSeconds ?? NaN);
     for (const [dependency, { ok }] of Object.entries(dependencies)) this.dependencyUp.set({ dependency }, ok ? 1 : 0);
     for (const [name, condition] of Object.entries(projections)) this.recordFollower('projection', name, condition);
