@@ -24,6 +24,7 @@ import { PostgresCredentialVault } from '../platform/credentials/postgres-creden
 import { checkDescriptors } from '../platform/descriptors.js';
 import { systemTiming } from '../platform/system-timing.js';
 import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
+import { SoleWriterEventStore } from '../platform/event-store/sole-writer-event-store.js';
 import { WholeLogEventStore } from '../platform/event-store/whole-log-event-store.js';
 import { Progress } from '../platform/projections/progress.js';
 import { InProcessKeyValue } from '../platform/messaging/key-value/in-process-key-value.js';
@@ -180,6 +181,12 @@ type Log = Readonly<{
   warning(): Promise<string | undefined>;
 }>;
 
+/**
+ * Whether nothing but this process appends. An embedded Postgres belongs to one process, which has started it and has ended the
+ * server of any earlier one. A claim to another server can be lost unnoticed.
+ */
+const isSoleWriter = ({ databaseUrl, natsUrl }: Config): boolean => databaseUrl === undefined && natsUrl === undefined;
+
 /** The clients of EventStoreDB and NATS are loaded only if they are configured. */
 async function openEventStore(config: Config, at: DatabaseAddress, opened: Opened, onOutage: OnOutage): Promise<Log> {
   const { eventStore, eventStoreDeadlineMs: deadlineMs } = config;
@@ -191,7 +198,8 @@ async function openEventStore(config: Config, at: DatabaseAddress, opened: Opene
   }
   const store = await opened(new PostgresEventStore({ ...at, deadlineMs }), (each) => each.close());
   await throughOutages(systemTiming, () => store.start(), onOutage);
-  return { store, ping: async () => void (await store.head()), warning: async () => undefined };
+  const log = isSoleWriter(config) ? new SoleWriterEventStore(store) : store;
+  return { store: log, ping: async () => void (await store.head()), warning: async () => undefined };
 }
 
 async function openShared({ natsUrl, ...config }: Config, opened: Opened): Promise<Shared> {

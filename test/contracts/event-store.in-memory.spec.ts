@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { LOG_START, StoreUnavailable } from '../../src/kernel/event-sourcing/event-store.js';
+import { SoleWriterEventStore } from '../../src/platform/event-store/sole-writer-event-store.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import { eventStoreContract } from './event-store.contract.js';
 import { eventsOf, newEvents, newStream, readLog } from './event-store.subject.js';
@@ -9,6 +10,14 @@ eventStoreContract('InMemoryEventStore', {
   open: async () => {
     const store = new InMemoryEventStore();
     return { store, close: async () => {}, bury: async (stream) => store.bury(stream) };
+  },
+  can: { bury: true },
+});
+
+eventStoreContract('SoleWriterEventStore', {
+  open: async () => {
+    const store = new InMemoryEventStore();
+    return { store: new SoleWriterEventStore(store), close: async () => {}, bury: async (stream) => store.bury(stream) };
   },
   can: { bury: true },
 });

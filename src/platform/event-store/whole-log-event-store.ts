@@ -1,6 +1,6 @@
 import {
   type Appended,
-  EventStore,
+  type EventStore,
   type ExpectedRevision,
   isPlaceIn,
   LOG_START,
@@ -8,15 +8,12 @@ import {
   LogEndsEarlier,
   type LogFilter,
   type LogPage,
-  type LogReading,
   type NewEvent,
   type Retention,
-  type StoredEvent,
-  type StoredTexts,
   StoreUnavailable,
-  type StreamReading,
 } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
+import { ForwardingEventStore } from './forwarding-event-store.js';
 
 /** How often a process compares the log with the places of the followers. */
 export const COMPARED_EVERY_MS = 5_000;
@@ -27,7 +24,7 @@ export const COMPARED_EVERY_MS = 5_000;
  * before. The followers may all run in other processes, so their stored places are compared with the log: before the first
  * append, at regular intervals, and once a follower of this process fails.
  */
-export class WholeLogEventStore extends EventStore {
+export class WholeLogEventStore extends ForwardingEventStore {
   private isWhole = false;
   private comparing: Promise<void> | undefined;
 
@@ -39,11 +36,11 @@ export class WholeLogEventStore extends EventStore {
    * @param onTakenBack is called when that place is further back than before, because a rebuild has followed a restored log
    */
   constructor(
-    private readonly store: EventStore,
+    store: EventStore,
     private readonly furthest: () => Promise<bigint>,
     private readonly onTakenBack: () => void = () => undefined,
   ) {
-    super();
+    super(store);
   }
 
   /** Compares at regular intervals until the signal aborts. */
@@ -55,7 +52,7 @@ export class WholeLogEventStore extends EventStore {
     }
   }
 
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+  override append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
     return this.onceWhole(() => this.store.append(stream, expected, events));
   }
 
@@ -68,45 +65,17 @@ export class WholeLogEventStore extends EventStore {
     return this.onceWhole(() => this.store.appendWithin(bounds, stream, expected, events));
   }
 
-  setRetention(stream: string, retention: Retention): Promise<void> {
+  override setRetention(stream: string, retention: Retention): Promise<void> {
     return this.onceWhole(() => this.store.setRetention(stream, retention));
   }
 
-  async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
+  override async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
     try {
       yield* this.store.followAll(after, filter, signal);
     } catch (error) {
       if (error instanceof LogEndsEarlier) this.isWhole = false;
       throw error;
     }
-  }
-
-  read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]> {
-    return this.store.read(stream, reading);
-  }
-
-  override readTexts(stream: string, from?: number): AsyncIterable<StoredTexts> {
-    return this.store.readTexts(stream, from);
-  }
-
-  lastRevision(stream: string): Promise<ExpectedRevision> {
-    return this.store.lastRevision(stream);
-  }
-
-  override grownPast(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
-    return this.store.grownPast(known);
-  }
-
-  readAll(reading: LogReading): AsyncIterable<LogPage> {
-    return this.store.readAll(reading);
-  }
-
-  head(): Promise<bigint> {
-    return this.store.head();
-  }
-
-  override end(): Promise<bigint> {
-    return this.store.end();
   }
 
   /** Usually the log is known to be whole, and the write is not delayed. @throws as `compare` and the write do */

@@ -1,0 +1,74 @@
+import type {
+  Appended,
+  ExpectedRevision,
+  NewEvent,
+  Retention,
+  StoredEvent,
+  StoredTexts,
+  StreamReading,
+} from '../../kernel/event-sourcing/event-store.js';
+import { ForwardingEventStore } from './forwarding-event-store.js';
+import { KnownEnds } from './known-ends.js';
+
+/** A log that only this process writes. It answers from memory that a stream has not grown. */
+export class SoleWriterEventStore extends ForwardingEventStore {
+  private readonly ends = new KnownEnds();
+
+  override append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    return this.ends.appended(stream, expected, () => this.store.append(stream, expected, events));
+  }
+
+  override async appendWithin(
+    bounds: Retention,
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<Appended> {
+    try {
+      return await this.ends.appended(stream, expected, () => this.store.appendWithin(bounds, stream, expected, events));
+    } finally {
+      this.ends.forget(stream);
+    }
+  }
+
+  override async setRetention(stream: string, retention: Retention): Promise<void> {
+    try {
+      await this.store.setRetention(stream, retention);
+    } finally {
+      this.ends.forget(stream);
+    }
+  }
+
+  override read(stream: string, reading: StreamReading = {}): AsyncIterable<readonly StoredEvent[]> {
+    const { from = 0, direction = 'forwards', limit } = reading;
+    if (direction === 'backwards') return this.store.read(stream, reading);
+    if (this.ends.isPast(stream, from)) return NOTHING;
+    if (limit !== undefined) return this.store.read(stream, reading);
+    return this.toTheEnd(stream, from, this.store.read(stream, reading), (page) => page.at(-1)!.revision + 1);
+  }
+
+  override readTexts(stream: string, from = 0): AsyncIterable<StoredTexts> {
+    if (this.ends.isPast(stream, from)) return NOTHING;
+    return this.toTheEnd(stream, from, this.store.readTexts(stream, from), ({ first, texts }) => first + texts.length);
+  }
+
+  override async grownPast(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
+    const asked = new Map([...known].filter(([stream, revision]) => !this.ends.isPast(stream, revision + 1)));
+    return asked.size === 0 ? asked : this.store.grownPast(asked);
+  }
+
+  /** The pages of a read. A caller that reads all of them has found the end of the stream. */
+  private async *toTheEnd<Page>(stream: string, from: number, pages: AsyncIterable<Page>, after: (page: Page) => number) {
+    const endsAt = this.ends.reading(stream, from);
+    let next = from;
+    for await (const page of pages) {
+      yield page;
+      next = after(page);
+    }
+    endsAt(next);
+  }
+}
+
+const NOTHING: AsyncIterable<never> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+};
