@@ -163,7 +163,7 @@ async function interleaved(random: Seeded): Promise<number> {
   const log = new SoleWriterEventStore(slow);
   const names = [newStream(), newStream()];
   const sent: { name: string; expected: ExpectedRevision; events: NewEvent[] }[] = [];
-  const endOf = async (name: string) => (await server.lastRevision(name)) as number | 'none';
+  const endOf = (name: string) => server.lastRevision(name);
   let answered = 0;
   const append = async (name: string) => {
     const end = await endOf(name);

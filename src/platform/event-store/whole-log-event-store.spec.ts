@@ -108,6 +108,11 @@ it('a log with the places of all followers is compared once and takes appends', 
   expect(asked).toBe(1);
 });
 
-it.each([GatedEventStore, ForwardingEventStore])('%p forwards also the calls for which a store has a default', ({ prototype }) => {
-  expect(Object.getOwnPropertyNames(prototype)).toEqual(expect.arrayContaining(Object.getOwnPropertyNames(EventStore.prototype)));
-});
+it.each([GatedEventStore, ForwardingEventStore])(
+  '%p forwards also the calls for which a store has a default',
+  ({ prototype }) => {
+    expect(Object.getOwnPropertyNames(prototype)).toEqual(
+      expect.arrayContaining(Object.getOwnPropertyNames(EventStore.prototype)),
+    );
+  },
+);

@@ -33,6 +33,9 @@ export type OpenedStream = SseStream &
     proceed(write: () => Promise<void>): void;
   }>;
 
+/** Maximum number of characters that wait for the head of their response. */
+export const OPENING_CHARACTERS_MAX = 64 * 1024;
+
 const KEEPALIVE = ': keepalive\n\n';
 const OPEN = Promise.resolve(true);
 const GONE = Promise.resolve(false);
@@ -94,7 +97,8 @@ export class ReaderStream implements OpenedStream {
   private room: Room | undefined;
   private endedAt: number | undefined;
   private isLeaving = false;
-  private hasSent = false;
+  /** The first bytes, which are sent with the head; undefined once that is sent. */
+  private opening: string | undefined = '';
 
   constructor(
     private readonly raw: ServerResponse,
@@ -133,19 +137,31 @@ export class ReaderStream implements OpenedStream {
     return isOpen;
   }
 
-  /** Sends the head of the response, if it was not sent with the first bytes. */
-  sendHead(): void {
-    if (!this.hasSent && this.endedAt === undefined && !this.departure.aborted) this.raw.flushHeaders();
+  /** Sends the head of the response with its first bytes, if that was not done. */
+  open(): void {
+    if (this.opening === undefined || this.endedAt !== undefined || this.departure.aborted) return;
+    const { opening } = this;
+    this.opening = undefined;
+    if (opening === '') this.raw.flushHeaders();
+    else void this.push(opening);
   }
 
   private send(bytes: string): Promise<boolean> {
     if (this.endedAt !== undefined || this.departure.aborted) return GONE;
+    this.lastWriteAt = performance.now();
+    if (this.opening === undefined) return this.push(bytes);
+    // Whatever follows in this turn of the event loop is sent in the same write, which may be the whole response.
+    if (this.opening === '') process.nextTick(() => this.open());
+    this.opening += bytes;
+    if (this.opening.length >= OPENING_CHARACTERS_MAX) this.open();
+    return this.room?.promise ?? OPEN;
+  }
+
+  private push(bytes: string): Promise<boolean> {
     if (this.raw.writableLength > this.limits.bufferedBytesMax) {
       this.destroy();
       return GONE;
     }
-    this.lastWriteAt = performance.now();
-    this.hasSent = true;
     if (this.raw.write(bytes)) return OPEN;
     return (this.room ??= new Room(this.lastWriteAt)).promise;
   }
@@ -157,7 +173,7 @@ export class ReaderStream implements OpenedStream {
   end(): void {
     if (this.endedAt !== undefined || this.departure.aborted) return;
     this.endedAt = performance.now();
-    this.raw.end();
+    this.raw.end(this.opening);
   }
 
   /** Ends the stream during a shutdown. */

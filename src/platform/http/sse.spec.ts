@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Rejection } from '../../kernel/rejection.js';
-import type { OpenedStream, SseLimits } from './reader-stream.js';
+import { OPENING_CHARACTERS_MAX, type OpenedStream, type SseLimits } from './reader-stream.js';
 import { HEAD_DELAY_MS, SseStreams } from './sse.js';
 
 const LIMITS: SseLimits = { keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 256 * 1024 };
@@ -11,6 +11,12 @@ const PIECE = `data: ${'x'.repeat(64 * 1024)}\n\n`;
 
 /** The end of a body of unknown length in HTTP/1.1. */
 const LAST_CHUNK = '\r\n0\r\n\r\n';
+
+/** Whether the response in the text is complete. One that has ended before its head was sent has a length. */
+function isWhole(text: string): boolean {
+  const length = /\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1];
+  return length === undefined ? text.endsWith(LAST_CHUNK) : text.slice(text.indexOf('\r\n\r\n') + 4).length === Number(length);
+}
 
 let server: http.Server;
 let streams: SseStreams;
@@ -83,15 +89,32 @@ describe('an event stream', () => {
     expect(await stream.write('late')).toBe(false);
   });
 
-  it('may be written and ended synchronously when it begins', async () => {
+  it('that ends in the turn in which it begins is sent in one write, with its length', async () => {
+    await listen();
+    const write = async (stream: OpenedStream) => {
+      await stream.comment('connected');
+      await stream.write('data: é\n\n');
+      stream.end();
+    };
+    onStream = (stream) => void Promise.resolve(stream).then(write);
+    const sent = jest.spyOn(net.Socket.prototype, 'write');
+    const response = await fetch(`http://127.0.0.1:${port()}/`);
+    expect(await response.text()).toBe(': connected\n\ndata: é\n\n');
+    expect(response.headers.get('content-length')).toBe('23');
+    expect(sent.mock.calls.filter(([piece]) => String(piece).includes('connected'))).toHaveLength(1);
+    sent.mockRestore();
+  });
+
+  it('does not hold back more than OPENING_CHARACTERS_MAX before its head is sent', async () => {
     await listen();
     onStream = (stream) => {
-      void stream.comment('connected');
-      void stream.write('data: 1\n\n');
+      void stream.write('x'.repeat(OPENING_CHARACTERS_MAX));
+      void stream.write('y');
       stream.end();
     };
     const response = await fetch(`http://127.0.0.1:${port()}/`);
-    expect(await response.text()).toBe(': connected\n\ndata: 1\n\n');
+    expect(response.headers.get('content-length')).toBeNull();
+    expect(await response.text()).toBe(`${'x'.repeat(OPENING_CHARACTERS_MAX)}y`);
   });
 
   it('ends after the head of a HEAD request, and the connection serves the next request', async () => {
@@ -309,10 +332,10 @@ describe('the streams of a process', () => {
     const first = await connect();
     void first.stream.write('id: 41\ndata: last\n\n');
     streams.closeAll();
-    await until(() => first.text().endsWith(LAST_CHUNK));
+    await until(() => isWhole(first.text()));
     expect(first.text()).toContain('id: 41\ndata: last\n\n');
     const second = await connect();
-    await until(() => second.text().endsWith(LAST_CHUNK));
+    await until(() => isWhole(second.text()));
     await until(() => streams.size === 0);
   });
 
@@ -326,7 +349,7 @@ describe('the streams of a process', () => {
       await stream.comment('keepalive');
       expect(await stream.write('id: 0\ndata: {}\n\n')).toBe(true);
       expect(await stream.write('id: 1\ndata: {}\n\n')).toBe(false);
-      await until(() => text().endsWith(LAST_CHUNK));
+      await until(() => isWhole(text()));
       expect(text()).toContain('id: 0\ndata: {}\n\n');
     }
   });

@@ -21,7 +21,7 @@ export const SSE_HEADERS = {
  */
 export const HEAD_DELAY_MS = 20;
 
-type Head = Readonly<{
+type Start = Readonly<{
   status?: number;
   headers?: Record<string, string>;
   /** A shutdown ends the stream only after its first record, which has the id that the client resumes with. */
@@ -71,11 +71,14 @@ export class SseStreams {
    * Takes the reply over. Its head (the status, the headers set by hooks such as CORS, and those of an event stream) is sent with
    * the first bytes, and after HEAD_DELAY_MS without them.
    */
-  start(reply: StreamableReply, { status = 200, headers = {}, owesRecord = false }: Head = {}): OpenedStream {
+  start(reply: StreamableReply, { status = 200, headers = {}, owesRecord = false }: Start = {}): OpenedStream {
     const { raw } = reply;
     const given = reply.getHeaders();
-    const head = { ...given, ...headers, ...SSE_HEADERS };
     reply.hijack();
+    raw.statusCode = status;
+    setHeaders(raw, given);
+    setHeaders(raw, headers);
+    setHeaders(raw, SSE_HEADERS);
     const stream = new ReaderStream(raw, this.limits, String(given['x-request-id']), owesRecord, () => this.forget(stream));
     // A response has no socket while an earlier request of the connection is unanswered.
     const connection = raw.req.socket;
@@ -92,7 +95,6 @@ export class SseStreams {
       connection.once('close', abandon);
       raw.once('socket', () => connection.off('close', abandon));
     }
-    raw.writeHead(status, head);
     if (this.headless.push(stream) === 1) setTimeout(() => this.sendHeads(), HEAD_DELAY_MS);
     // A HEAD request ends with the head, and its connection accepts the next request.
     if (raw.req.method === 'HEAD') stream.end();
@@ -121,7 +123,7 @@ export class SseStreams {
   private sendHeads() {
     const waiting = this.headless;
     this.headless = [];
-    for (const stream of waiting) stream.sendHead();
+    for (const stream of waiting) stream.open();
   }
 
   private tick() {
@@ -134,6 +136,14 @@ export class SseStreams {
     if (this.open.size > 0) return;
     clearInterval(this.ticker);
     this.ticker = undefined;
+  }
+}
+
+/** Sets headers. Most of those of a reply are already those of its response, and to compare them costs less than to set them. */
+function setHeaders(raw: ServerResponse, headers: Readonly<Record<string, number | string | string[] | undefined>>): void {
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined && raw.getHeader(name) !== value) raw.setHeader(name, value);
   }
 }
 
