@@ -25,7 +25,7 @@ class ObservedStore extends InMemoryEventStore {
   }
 }
 
-function journalOver(store: ObservedStore, writer = 'w1', firstWriter = writer) {
+function journalOver(store: ObservedStore, writer = 'w1', firstWriter = writer, clock = new BatchClock(systemTiming)) {
   const published: string[] = [];
   const publisher = {
     publish: (_: string, first: number, frames: readonly string[]) => void published.push(`${first}+${frames.length}`),
@@ -38,7 +38,7 @@ function journalOver(store: ObservedStore, writer = 'w1', firstWriter = writer) 
     metadata: '{}',
     firstMetadata: '{"first":true}',
   };
-  return { journal: new Journal(new Streams(store, systemTiming), publisher, new BatchClock(systemTiming), options), published };
+  return { journal: new Journal(new Streams(store, systemTiming), publisher, clock, options), published };
 }
 
 /** The characters that end a line for Python's `str.splitlines`. For the protocol only the first two do. */
@@ -78,6 +78,26 @@ it('stores the first text at once, also right after another frame', async () => 
   await new Promise((resolve) => setImmediate(resolve));
   expect(store.sizes).toEqual([1, 1]);
   await journal.flush();
+});
+
+it('lets a text wait until the last append is 5 ms old, unless a timer would take longer', async () => {
+  const store = new ObservedStore();
+  const waits: number[] = [];
+  let nowMs = 0;
+  const clock = { elapsedMs: () => nowMs, within: (ms: number) => (waits.push(ms), () => undefined) };
+  const { journal } = journalOver(store, 'w1', 'w1', clock as unknown as BatchClock);
+  for (const [atMs, letter] of [
+    [0, 'a'],
+    [4, 'b'],
+    [7, 'c'],
+  ] as const) {
+    nowMs = atMs;
+    journal.write(text(letter));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect({ sizes: store.sizes, waits }).toEqual({ sizes: [1, 1], waits: [2] });
+  await journal.flush();
+  expect(store.sizes).toEqual([1, 1, 1]);
 });
 
 it('stores a frame also when no further frame follows', async () => {

@@ -18,6 +18,8 @@ import type { FramePublisher } from './frame-publisher.port.js';
  * at once.
  */
 const BATCH_DELAY_MS = 5;
+/** A timer is this much too late. A frame that would wait for less is written at once. */
+const TIMER_MS = 1;
 /** Maximum number of frames that are not durable yet. A producer that is faster than the store waits. */
 export const UNSAVED_FRAMES_MAX = 256;
 /** How long a run continues while the event store does not answer. */
@@ -146,7 +148,7 @@ export class Journal {
 
   private async untilDue(): Promise<void> {
     const waitMs = this.lastWriteAt + BATCH_DELAY_MS - this.clock.elapsedMs();
-    if (!this.urgent && waitMs > 0) {
+    if (!this.urgent && waitMs > TIMER_MS) {
       await new Promise<void>((resolve) => {
         const cancel = this.clock.within(waitMs, resolve);
         this.wakeTimer = () => (cancel(), resolve());
