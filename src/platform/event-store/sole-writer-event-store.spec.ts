@@ -12,7 +12,7 @@ import {
   WrongRevision,
 } from '../../kernel/event-sourcing/event-store.js';
 import { ForwardingEventStore } from './forwarding-event-store.js';
-import { UNDECIDED_MAX } from './known-ends.js';
+import { KNOWN_ENDS_MAX, UNDECIDED_MAX } from './known-ends.js';
 import { SoleWriterEventStore } from './sole-writer-event-store.js';
 
 let inner: InMemoryEventStore;
@@ -133,6 +133,14 @@ describe('the end of a stream is not known', () => {
     expect(await readFrom(2)).toEqual([]);
     await store.appendWithin({ maxAgeSeconds: 1_000 }, stream, 2, newEvents(1));
     expect(await readFrom(2)).toEqual([2, 3]);
+  });
+
+  it(`of the stream that was used least recently, of more than ${KNOWN_ENDS_MAX}`, async () => {
+    await withKnownEnd();
+    for (const at of range(1, KNOWN_ENDS_MAX)) await eventsOf(store.read(`${stream}-${at}`));
+    const before = reads();
+    expect(await readFrom(3)).toEqual([]);
+    expect(reads()).toBe(before + 1);
   });
 
   it(`of any stream after ${UNDECIDED_MAX} undecided appends`, async () => {
