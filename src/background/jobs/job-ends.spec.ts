@@ -82,6 +82,7 @@ describe('a conversation whose job has ended', () => {
     unreported: readonly JobRecord[],
     busy: readonly string[],
     followUp: (followUp: FollowUp) => Promise<boolean>,
+    ticks = 1,
   ) => {
     const startedIds = await started(...unreported.map(({ jobId }) => jobId));
     const page = (limit: number, after?: JobRecord) => {
@@ -90,7 +91,9 @@ describe('a conversation whose job has ended', () => {
     };
     const jobs = { unreported: page } as unknown as JobQueries;
     const turns = { conversationsUnderWay: async () => new Set(busy) } as unknown as UnsealedTurnQueries;
-    await new RequestJobFollowUps(jobs, turns, blobs, { request: followUp }, commands, store).tick();
+    const ticker = new RequestJobFollowUps(jobs, turns, blobs, { request: followUp }, commands, store);
+    while (ticks-- > 1) await ticker.tick().catch(() => undefined);
+    await ticker.tick();
     return startedIds;
   };
 
@@ -136,5 +139,16 @@ describe('a conversation whose job has ended', () => {
       { jobId: 'c1', by: 'none' },
       { jobId: 'c3', by: 'follow-up' },
     ]);
+  });
+
+  it('gets its report although REPORTS_PER_TICK_MAX earlier reports fail', async () => {
+    const ended = (jobId: string) => record({ jobId, status: 'lost', result: null });
+    const poisoned = Array.from({ length: REPORTS_PER_TICK_MAX }, (_, index) => ended(`poisoned-${index}`));
+    const follow = async ({ refId }: FollowUp) => {
+      if (refId !== 'j1') throw new Error('poisoned');
+      return true;
+    };
+    await expect(ticking([...poisoned, ended('j1')], [], follow, 2)).rejects.toThrow('poisoned');
+    expect(sent).toMatchObject([{ jobId: 'j1' }]);
   });
 });

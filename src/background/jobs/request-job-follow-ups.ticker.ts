@@ -17,7 +17,7 @@ import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
 import { ReportJob } from './job.commands.js';
 
 const EVERY_MS = 1_000;
-/** Maximum number of jobs that one tick reports. The others follow in the next tick. */
+/** Maximum number of jobs that one tick reports, without those that failed before. The others follow in the next tick. */
 export const REPORTS_PER_TICK_MAX = 200;
 const JOBS_PER_PAGE = 200;
 /** Maximum length of a result in a follow-up, which has further text around it. */
@@ -32,6 +32,8 @@ const FOLLOW_UP_RESULT_CHARACTERS_MAX = 7_000;
 export class RequestJobFollowUps implements Ticker {
   readonly name = 'request-job-follow-ups';
   readonly everyMs = EVERY_MS;
+  /** The number of jobs that could not be reported. They are tried again, and do not take the room of others. */
+  private failed = 0;
 
   constructor(
     private readonly jobs: JobQueries,
@@ -44,19 +46,25 @@ export class RequestJobFollowUps implements Ticker {
 
   async tick(): Promise<void> {
     // Sequential, so that jobs are reported in the order in which they ended.
-    await eachOf(await this.due(), (job) => this.request(job), 1);
+    const due = await this.due(REPORTS_PER_TICK_MAX + this.failed);
+    this.failed = due.length;
+    const report = async (job: JobRecord) => {
+      await this.request(job);
+      this.failed--;
+    };
+    await eachOf(due, report, 1);
   }
 
   /** Ended jobs whose conversations have no running turn. Reads as many pages as needed to find them. */
-  private async due(): Promise<readonly JobRecord[]> {
+  private async due(most: number): Promise<readonly JobRecord[]> {
     const due: JobRecord[] = [];
     let page: readonly JobRecord[] = [];
     do {
       page = await this.jobs.unreported(JOBS_PER_PAGE, page.at(-1));
       const busy = await this.turns.conversationsUnderWay(page.map(({ conversationId }) => conversationId));
       due.push(...page.filter(({ conversationId }) => !busy.has(conversationId)));
-    } while (page.length === JOBS_PER_PAGE && due.length < REPORTS_PER_TICK_MAX);
-    return due.slice(0, REPORTS_PER_TICK_MAX);
+    } while (page.length === JOBS_PER_PAGE && due.length < most);
+    return due.slice(0, most);
   }
 
   private async request(job: JobRecord): Promise<void> {

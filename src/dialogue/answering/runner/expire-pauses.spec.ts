@@ -38,7 +38,8 @@ async function waiting(ids: readonly string[]) {
   const lastOf = async (id: string) => (await eventsOf(store, conversationStream(id))).at(-1)!;
   const settled: string[] = [];
   const runner = { recover: async (_: string, turnId: string) => void settled.push(turnId) } as unknown as TurnRunner;
-  const tick = (now: Date) => new ExpirePauses(queries, turnCommands(streams), runner, systemIds).tick(now);
+  const ticker = new ExpirePauses(queries, turnCommands(streams), runner, systemIds);
+  const tick = (now: Date) => ticker.tick(now);
   return { store, streams, decide, limits, lastOf, tick, settled };
 }
 
@@ -75,4 +76,14 @@ it('a tick requests at most EXPIRED_PAUSES_MAX pauses', async () => {
   const { tick, limits } = await waiting(['c1']);
   await tick(THEN);
   expect(limits).toEqual([EXPIRED_PAUSES_MAX]);
+});
+
+it('more pauses than EXPIRED_PAUSES_MAX that cannot be ended do not prevent others from ending', async () => {
+  const poisoned = Array.from({ length: EXPIRED_PAUSES_MAX }, (_, index) => `poisoned-${index}`);
+  const { tick, store, lastOf, limits } = await waiting([...poisoned, 'c1']);
+  for (const id of poisoned) store.bury(conversationStream(id));
+  await expect(tick(THEN)).rejects.toThrow(`${EXPIRED_PAUSES_MAX} of ${EXPIRED_PAUSES_MAX} failed`);
+  await expect(tick(THEN)).rejects.toThrow(`${EXPIRED_PAUSES_MAX} of ${EXPIRED_PAUSES_MAX + 1} failed`);
+  expect((await lastOf('c1')).type).toBe('TurnAnswered');
+  expect(limits).toEqual([EXPIRED_PAUSES_MAX, 2 * EXPIRED_PAUSES_MAX]);
 });

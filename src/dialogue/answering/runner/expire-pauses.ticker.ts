@@ -8,7 +8,7 @@ import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.
 import { TurnRunner } from './turn-runner.js';
 
 const EXPIRE_EVERY_MS = 1_000;
-/** Maximum number of pauses that one tick expires. The others follow in the next tick. */
+/** Maximum number of pauses that one tick expires, without those that failed before. The others follow in the next tick. */
 export const EXPIRED_PAUSES_MAX = 200;
 
 /** Ends paused turns that were not resumed in time, also those that expired while the service was down. */
@@ -16,6 +16,8 @@ export const EXPIRED_PAUSES_MAX = 200;
 export class ExpirePauses implements Ticker {
   readonly name = 'expire-pauses';
   readonly everyMs = EXPIRE_EVERY_MS;
+  /** The number of pauses that could not be ended. They are tried again, and do not take the room of others. */
+  private failed = 0;
 
   constructor(
     private readonly turns: UnsealedTurnQueries,
@@ -25,8 +27,12 @@ export class ExpirePauses implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const expired = await this.turns.expired(now, EXPIRED_PAUSES_MAX);
-    await eachOf(expired, (turn) => this.expire(turn, now));
+    const expired = await this.turns.expired(now, EXPIRED_PAUSES_MAX + this.failed);
+    this.failed = expired.length;
+    await eachOf(expired, async (turn) => {
+      await this.expire(turn, now);
+      this.failed--;
+    });
   }
 
   private async expire({ conversationId, turnId }: UnsealedTurn, now: Date): Promise<void> {
