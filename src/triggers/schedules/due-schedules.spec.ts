@@ -4,6 +4,7 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import type { DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { decodeCause } from '../../kernel/event-sourcing/codec.js';
 import { lastEvent } from '../../kernel/event-sourcing/event-store.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { DueSchedules, SCHEDULES_PER_PAGE_MAX, SCHEDULES_PER_TICK_MAX } from './due-schedules.ticker.js';
 import { create, schedule } from './schedule/schedule.decider.js';
@@ -32,21 +33,24 @@ let now: Date;
 let streams: Streams;
 let handler: DecideSlotsHandler;
 let settled: string[];
-let broken: string | undefined;
+let broken: readonly string[];
+/** Why the broken schedules fail. */
+let failure: Error;
 let beats: Date[];
 beforeEach(() => {
   now = new Date(START);
   streams = new Streams(new InMemoryEventStore(), systemTiming);
   handler = new DecideSlotsHandler(streams, { now: () => now }, rules);
   settled = [];
-  broken = undefined;
+  broken = [];
+  failure = new Error('broken');
   beats = [];
 });
 
 const commands = {
   execute: async (command: DecideSlots) => {
     settled.push(command.scheduleId);
-    if (command.scheduleId === broken) throw new Error('broken');
+    if (broken.includes(command.scheduleId)) throw failure;
     return handler.execute(command);
   },
 } as unknown as Commands;
@@ -111,7 +115,7 @@ it('a tick checks a late slot again only when it can be decided', async () => {
 
 it('a tick continues with other schedules if one fails, and reports the failure', async () => {
   for (const id of ['s1', 's2', 's3']) await made(id);
-  broken = 's1';
+  broken = ['s1'];
   const ticking = new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, heartbeat, systemIds).tick(at(30));
   await expect(ticking).rejects.toThrow('could not be decided on: 1.');
   expect((await state('s3')).openRun).not.toBeNull();
@@ -121,16 +125,28 @@ it('a tick continues with other schedules if one fails, and reports the failure'
 it('a tick continues after a failed timeout of a run, and after a page with a failure', async () => {
   const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 1 }, (_, index) => `s${String(index).padStart(4, '0')}`);
   for (const id of ids) await made(id);
-  broken = ids[0]!;
-  await expect(new DueSchedules(commands, listing(ids, [broken]), rules, heartbeat, systemIds).tick(at(30))).rejects.toThrow(
+  broken = [ids[0]!];
+  await expect(new DueSchedules(commands, listing(ids, broken), rules, heartbeat, systemIds).tick(at(30))).rejects.toThrow(
     'decided on: 2.',
   );
   expect((await state(ids.at(-1)!)).openRun).not.toBeNull();
 });
 
-it('a tick stops without a heartbeat if all schedules of a page fail', async () => {
+it('a tick continues after a page of schedules that all fail, and sends a heartbeat', async () => {
+  const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 1 }, (_, index) => `s${String(index).padStart(4, '0')}`);
+  for (const id of ids) await made(id);
+  broken = ids.slice(0, -1);
+  await expect(new DueSchedules(commands, listing(ids), rules, heartbeat, systemIds).tick(at(30))).rejects.toThrow(
+    `decided on: ${SCHEDULES_PER_PAGE_MAX}.`,
+  );
+  expect((await state(ids.at(-1)!)).openRun).not.toBeNull();
+  expect(beats).toHaveLength(1);
+});
+
+it('a tick stops without a heartbeat while the store is away', async () => {
   await made('s1');
-  broken = 's1';
+  broken = ['s1'];
+  failure = new StoreUnavailable('away');
   await expect(new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds).tick(at(30))).rejects.toThrow(
     'decided on: 1.',
   );

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import { type DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { collectFailures } from '../../kernel/each-of.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import type { Schedule } from './schedule/schedule.decider.js';
@@ -71,8 +72,9 @@ export class DueSchedules implements Ticker {
       failed.push(...failures);
       after = page.at(-1);
       isDone = page.length < SCHEDULES_PER_PAGE_MAX;
-      // If every schedule of a page failed, the cause is not a single schedule, so the tick stops.
-      if (failures.length > 0 && failures.length === page.length) return { isDone: false, failed };
+      // While the store is away, no schedule can be decided on.
+      if (failures.length === page.length && failures.some((error) => error instanceof StoreUnavailable))
+        return { isDone: false, failed };
     }
     this.waiting = waiting;
     return { isDone, failed };
