@@ -77,6 +77,18 @@ describe('a stream whose end was read', () => {
   });
 });
 
+it('a read begins when its first page is pulled', async () => {
+  await withKnownEnd();
+  const [pages, limited, texts] = [
+    store.read(stream, { from: 3 }),
+    store.read(stream, { from: 3, limit: 1 }),
+    store.readTexts(stream, 3),
+  ];
+  await store.append(stream, 2, newEvents(1));
+  expect(revisions([...(await eventsOf(pages)), ...(await eventsOf(limited))])).toEqual([3, 3]);
+  expect(await allOf(texts)).toHaveLength(1);
+});
+
 describe('the end of a stream is not known', () => {
   it('after a read that stopped earlier', async () => {
     await store.append(stream, 'none', newEvents(3));

@@ -41,15 +41,14 @@ export class SoleWriterEventStore extends ForwardingEventStore {
 
   override read(stream: string, reading: StreamReading = {}): AsyncIterable<readonly StoredEvent[]> {
     const { from = 0, direction = 'forwards', limit } = reading;
-    if (direction === 'backwards') return this.store.read(stream, reading);
-    if (this.ends.isPast(stream, from)) return NOTHING;
-    if (limit !== undefined) return this.store.read(stream, reading);
-    return this.toTheEnd(stream, from, this.store.read(stream, reading), (page) => page.at(-1)!.revision + 1);
+    const pages = () => this.store.read(stream, reading);
+    if (direction === 'backwards') return pages();
+    return limit === undefined ? this.toTheEnd(stream, from, pages, nextAfter) : this.unlessPast(stream, from, pages);
   }
 
   override readTexts(stream: string, from = 0): AsyncIterable<StoredTexts> {
-    if (this.ends.isPast(stream, from)) return NOTHING;
-    return this.toTheEnd(stream, from, this.store.readTexts(stream, from), ({ first, texts }) => first + texts.length);
+    const pages = () => this.store.readTexts(stream, from);
+    return this.toTheEnd(stream, from, pages, ({ first, texts }) => first + texts.length);
   }
 
   override async grownPast(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
@@ -57,11 +56,17 @@ export class SoleWriterEventStore extends ForwardingEventStore {
     return asked.size === 0 ? asked : this.store.grownPast(asked);
   }
 
-  /** The pages of a read. A caller that reads all of them has found the end of the stream. */
-  private async *toTheEnd<Page>(stream: string, from: number, pages: AsyncIterable<Page>, after: (page: Page) => number) {
+  /** The pages of a read. The store is asked when the first is pulled, and only if the read is not past the end. */
+  private async *unlessPast<Page>(stream: string, from: number, pages: () => AsyncIterable<Page>) {
+    if (!this.ends.isPast(stream, from)) yield* pages();
+  }
+
+  /** As `unlessPast`. A caller that reads all pages has found the end of the stream. */
+  private async *toTheEnd<Page>(stream: string, from: number, pages: () => AsyncIterable<Page>, after: (page: Page) => number) {
+    if (this.ends.isPast(stream, from)) return;
     const endsAt = this.ends.reading(stream, from);
     let next = from;
-    for await (const page of pages) {
+    for await (const page of pages()) {
       yield page;
       next = after(page);
     }
@@ -69,6 +74,4 @@ export class SoleWriterEventStore extends ForwardingEventStore {
   }
 }
 
-const NOTHING: AsyncIterable<never> = {
-  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
-};
+const nextAfter = (page: readonly StoredEvent[]): number => page.at(-1)!.revision + 1;

@@ -21,7 +21,7 @@ export const SSE_HEADERS = {
  */
 export const HEAD_DELAY_MS = 20;
 
-type Start = Readonly<{
+type Head = Readonly<{
   status?: number;
   headers?: Record<string, string>;
   /** A shutdown ends the stream only after its first record, which has the id that the client resumes with. */
@@ -71,14 +71,10 @@ export class SseStreams {
    * Takes the reply over. Its head (the status, the headers set by hooks such as CORS, and those of an event stream) is sent with
    * the first bytes, and after HEAD_DELAY_MS without them.
    */
-  start(reply: StreamableReply, { status = 200, headers = {}, owesRecord = false }: Start = {}): OpenedStream {
+  start(reply: StreamableReply, { status = 200, headers = {}, owesRecord = false }: Head = {}): OpenedStream {
     const { raw } = reply;
     const given = reply.getHeaders();
     reply.hijack();
-    raw.statusCode = status;
-    setHeaders(raw, given);
-    setHeaders(raw, headers);
-    setHeaders(raw, SSE_HEADERS);
     const stream = new ReaderStream(raw, this.limits, String(given['x-request-id']), owesRecord, () => this.forget(stream));
     // A response has no socket while an earlier request of the connection is unanswered.
     const connection = raw.req.socket;
@@ -95,6 +91,8 @@ export class SseStreams {
       connection.once('close', abandon);
       raw.once('socket', () => connection.off('close', abandon));
     }
+    raw.statusCode = status;
+    for (const each of [given, headers, SSE_HEADERS]) setHeaders(raw, each);
     if (this.headless.push(stream) === 1) setTimeout(() => this.sendHeads(), HEAD_DELAY_MS);
     // A HEAD request ends with the head, and its connection accepts the next request.
     if (raw.req.method === 'HEAD') stream.end();
