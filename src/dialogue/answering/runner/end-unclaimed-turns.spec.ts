@@ -27,9 +27,9 @@ import { conversationStream } from '../../conversation/conversation.events.js';
 import { MessageFeed } from '../../journal/message-feed.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { Continuations } from '../continuations/continuations.js';
-import { EndUnclaimedTurns } from './end-unclaimed-turns.ticker.js';
+import { EndUnclaimedTurns, WAITING_TURNS_MAX } from './end-unclaimed-turns.ticker.js';
 import { NO_WORKER_NOTICE } from './resumed-run.js';
-import { SweepTurns } from './sweep-turns.ticker.js';
+import { SweepTurns, SWEPT_TURNS_MAX } from './sweep-turns.ticker.js';
 import { TurnCloser } from './turn-closer.js';
 import { NO_WORKER, UnclaimedTurns } from './unclaimed-turns.js';
 
@@ -185,4 +185,57 @@ it('while a worker is alive no notice is written, and after its end the waiting 
   expect(await types()).toEqual(['message_id', 'notice']);
   await at(goneAt + NO_WORKER_MS);
   expect((await types()).at(-1)).toBe('end');
+});
+
+/** A process that accepts questions, while these wait. What is done with those whose name begins with `fails` fails. */
+function waitingFront(turnIds: readonly string[]) {
+  const waiting = new Set(turnIds);
+  const limits: number[] = [];
+  const done: string[] = [];
+  const turns = {
+    untaken: async (limit: number) => {
+      limits.push(limit);
+      return [...waiting].slice(0, limit).map((turnId) => ({ conversationId: 'c1', turnId }));
+    },
+  } as unknown as UnsealedTurnQueries;
+  const attempt = async (how: string, turnId: string) => {
+    if (turnId.startsWith('fails')) throw new Error('It cannot be read.');
+    done.push(`${how} ${turnId}`);
+  };
+  const unclaimed = {
+    report: (_: string, turnId: string) => attempt('report', turnId),
+    end: async (_: string, turnId: string) => {
+      await attempt('end', turnId);
+      waiting.delete(turnId);
+    },
+  } as unknown as UnclaimedTurns;
+  const sweep = { recoverOrphans: async () => undefined } as unknown as SweepTurns;
+  let elapsedMs = 0;
+  const timing = { elapsedMs: () => elapsedMs } as Timing;
+  const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options, timing);
+  const at = (ms: number) => {
+    elapsedMs = ms;
+    return ticker.tick();
+  };
+  return { at, limits, done };
+}
+
+describe('many questions while no worker is alive', () => {
+  it('get their notices, and fail, although as many before them cannot be reported or ended', async () => {
+    const failing = Array.from({ length: SWEPT_TURNS_MAX }, (_, index) => `fails ${index}`);
+    const { at, done } = waitingFront([...failing, 't1']);
+    for (const ms of [0, 1_000, STALE_MS, STALE_MS + 1_000]) await at(ms);
+    expect(done).toEqual(['report t1']);
+    for (const ms of [NO_WORKER_MS, NO_WORKER_MS + 1_000]) await at(ms);
+    expect(done).toEqual(['report t1', 'end t1']);
+  });
+
+  it('wait for each other beyond WAITING_TURNS_MAX, and SWEPT_TURNS_MAX of them get their notice in a tick', async () => {
+    const { at, limits, done } = waitingFront(Array.from({ length: 2 * SWEPT_TURNS_MAX }, (_, index) => `t${index}`));
+    for (const ms of [0, 1_000, STALE_MS]) await at(ms);
+    expect(new Set(limits)).toEqual(new Set([WAITING_TURNS_MAX]));
+    expect(done).toHaveLength(SWEPT_TURNS_MAX);
+    await at(STALE_MS + 1_000);
+    expect(new Set(done).size).toBe(2 * SWEPT_TURNS_MAX);
+  });
 });

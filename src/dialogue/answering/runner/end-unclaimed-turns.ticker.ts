@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { UnsealedTurnQueries, type UnsealedTurn } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { eachOf } from '../../../kernel/each-of.js';
+import { Failures } from '../../../kernel/failures.js';
 import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { KeyValue, KeyValueUnavailable } from '../../../kernel/messaging/key-value.js';
 import { Sightings } from '../../../kernel/sightings.js';
@@ -12,7 +13,7 @@ import { UnclaimedTurns } from './unclaimed-turns.js';
 
 const UNCLAIMED_EVERY_MS = 1_000;
 /** Maximum number of waiting turns that this process remembers while no worker is alive. The others follow when these are over. */
-const WAITING_TURNS_MAX = 10_000;
+export const WAITING_TURNS_MAX = 10_000;
 
 /**
  * While no worker is alive, the processes that accept questions write notices for the readers, fail questions that have waited
@@ -28,6 +29,8 @@ export class EndUnclaimedTurns implements Ticker {
   private isAbsent = false;
   /** The turns that wait while no worker is alive. */
   private readonly waiting: Sightings;
+  /** The waiting turns that could not be reported or ended. */
+  private readonly failures = new Failures();
   private notified: ReadonlySet<string> = new Set();
 
   constructor(
@@ -45,21 +48,22 @@ export class EndUnclaimedTurns implements Ticker {
     const wasAbsent = this.isAbsent;
     this.isAbsent = !(await this.mayBeWorkedOn());
     const untaken = this.isAbsent ? await this.turns.untaken(WAITING_TURNS_MAX) : [];
-    this.waiting.look(untaken.map(({ turnId }) => turnId));
+    const ids = untaken.map(({ turnId }) => turnId);
+    this.waiting.look(ids);
+    this.failures.look(ids);
     // Acts only after two checks without a lease, because a worker may be just about to take its lease.
     if (!this.isAbsent || !wasAbsent) return void (this.notified = new Set());
     if (!this.options.settings.worker) await this.sweep.recoverOrphans();
     const waitingFor = (ms: number) => untaken.filter(({ turnId }) => this.waiting.ageMs(turnId) >= ms);
     const { staleProducerMs, noWorkerTurnMs } = this.options.settings;
-    await this.each(waitingFor(noWorkerTurnMs).slice(0, SWEPT_TURNS_MAX), 'end');
+    await this.each(waitingFor(noWorkerTurnMs), 'end');
+    const notified = ({ turnId }: UnsealedTurn): boolean => this.notified.has(turnId);
     const waiting = waitingFor(staleProducerMs);
-    const unnotified = waiting.filter(({ turnId }) => !this.notified.has(turnId)).slice(0, SWEPT_TURNS_MAX);
-    const failed = new Set(await this.each(unnotified, 'report'));
-    const notified = [
-      ...waiting.filter(({ turnId }) => this.notified.has(turnId)),
-      ...unnotified.filter((turn) => !failed.has(turn)),
-    ];
-    this.notified = new Set(notified.map(({ turnId }) => turnId));
+    const reported = await this.each(
+      waiting.filter((turn) => !notified(turn)),
+      'report',
+    );
+    this.notified = new Set([...waiting.filter(notified), ...reported].map(({ turnId }) => turnId));
   }
 
   /** Whether a worker has a lease, or the store of leases is unavailable and workers may be alive. */
@@ -72,18 +76,20 @@ export class EndUnclaimedTurns implements Ticker {
     }
   }
 
-  /** Returns the turns that failed. The next tick tries them again. */
+  /** Returns the turns that succeeded. The next ticks try the others. */
   private async each(turns: readonly UnsealedTurn[], how: 'report' | 'end'): Promise<readonly UnsealedTurn[]> {
-    const failed: UnsealedTurn[] = [];
+    const done: UnsealedTurn[] = [];
     const attempt = async (turn: UnsealedTurn) => {
       try {
         await this.unclaimed[how](turn.conversationId, turn.turnId);
+        done.push(turn);
       } catch (error) {
-        failed.push(turn);
+        this.failures.add(turn.turnId);
         this.logger.error(`Turn ${turn.turnId}, which no worker took, could not be ${how}ed; the next tick tries again.`, error);
       }
     };
-    await eachOf(turns, attempt, RECOVERED_AT_ONCE_MAX);
-    return failed;
+    const chosen = this.failures.fewestFirst(turns, ({ turnId }) => turnId).slice(0, SWEPT_TURNS_MAX);
+    await eachOf(chosen, attempt, RECOVERED_AT_ONCE_MAX);
+    return done;
   }
 }

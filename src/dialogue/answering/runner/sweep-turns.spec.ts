@@ -17,6 +17,8 @@ import {
 } from './sweep-turns.ticker.js';
 import type { TurnRunner } from './turn-runner.js';
 
+Logger.overrideLogger(false);
+
 type Taken = Readonly<{ turnId: string; producer: string | null; pausedUntil?: Date | null }>;
 type Except = Parameters<UnsealedTurnQueries['takenBy']>[1];
 
@@ -47,7 +49,7 @@ function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(),
       if (turnId.startsWith('fails')) throw new Error('It cannot be read.');
     },
     recover: async (_: string, turnId: string) => {
-      if (turnId === 'broken') throw new Error('It cannot be read.');
+      if (turnId.startsWith('broken')) throw new Error('It cannot be read.');
       if (turnId.startsWith('unreachable')) throw new StoreUnavailable('It is away.');
       done.push(`recover ${turnId}`);
       return turnId === 'resumable' ? 'requeued' : 'recovered';
@@ -84,6 +86,28 @@ it('runs turns although those before them fail in each sweep, which are tried ag
   waiting.splice(2);
   await beat();
   expect(done.slice(-2)).toEqual(['run fails 1', 'run fails 2']);
+});
+
+it('tries turns that have failed by turns, also those that failed once behind others that fail in each sweep', async () => {
+  const waiting = ['fails 1', 'fails 2', 'fails 3'].map((turnId) => ({ turnId, producer: null }));
+  const { done, beat } = sweeping(waiting, { concurrent: 2 });
+  for (let beats = 0; beats < 7; beats++) await beat();
+  expect(done.filter((each) => each === 'run fails 3').length).toBeGreaterThan(1);
+});
+
+it('runs a turn although more than SWEPT_TURNS_MAX turns before it fail in each sweep', async () => {
+  const failing = Array.from({ length: SWEPT_TURNS_MAX }, (_, index) => `fails ${index}`);
+  const waiting = [...failing, 't1'].map((turnId) => ({ turnId, producer: null }));
+  const { done, beat } = sweeping(waiting, { concurrent: SWEPT_TURNS_MAX });
+  for (let beats = 0; beats < 4; beats++) await beat();
+  expect(done).toContain('run t1');
+});
+
+it('recovers a turn although SWEPT_TURNS_MAX turns before it cannot be recovered', async () => {
+  const broken = Array.from({ length: SWEPT_TURNS_MAX }, (_, index) => `broken ${index}`);
+  const { done, beat } = sweeping([...broken, 't1', 't2'].map((turnId) => ({ turnId, producer: 'dead' })));
+  for (let beats = 0; beats < 4; beats++) await beat();
+  expect(done.slice(0, 2)).toEqual(['recover t1', 'recover t2']);
 });
 
 it('recovers only turns whose producer has no lease in two consecutive checks', async () => {
@@ -150,7 +174,6 @@ it('recovers turns that this process has claimed and is not running, although it
 });
 
 it('recovers the other turns although one cannot be recovered', async () => {
-  Logger.overrideLogger(false);
   const { done, beat } = sweeping(['broken', 't1', 't2'].map((turnId) => ({ turnId, producer: 'dead' })));
   await beat();
   await beat();

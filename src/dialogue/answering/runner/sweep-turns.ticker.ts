@@ -7,6 +7,7 @@ import {
   type UnsealedTurn,
 } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { eachOf } from '../../../kernel/each-of.js';
+import { Failures } from '../../../kernel/failures.js';
 import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { KeyValue, KeyValueUnavailable } from '../../../kernel/messaging/key-value.js';
 import { isHeld } from '../../../kernel/messaging/lease.js';
@@ -17,7 +18,7 @@ import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js'
 import { TurnRunner } from './turn-runner.js';
 
 export const SWEEP_EVERY_MS = 1_000;
-/** Maximum number of turns that one sweep handles. */
+/** Maximum number of turns that one sweep handles, without those that failed before. */
 export const SWEPT_TURNS_MAX = 500;
 export const RECOVERED_AT_ONCE_MAX = 64;
 /**
@@ -43,8 +44,10 @@ export class SweepTurns implements Ticker {
   readonly everyMs = SWEEP_EVERY_MS;
   private readonly logger = new Logger(SweepTurns.name);
   private readonly unclaimed: Sightings;
-  /** The unclaimed turns that this process could not run. They are tried last, so that they do not take the room of others. */
-  private failed = new Set<string>();
+  /** The unclaimed turns that this process could not run. */
+  private readonly failures = new Failures();
+  /** The number of turns that could not be recovered. They are tried again, and do not take the room of others. */
+  private unrecovered = 0;
   private missed: ReadonlySet<string> = new Set();
   /** Pauses whose frames are known to be complete in the journal, by turn. The sweep ignores them until they end. */
   // `max` would allocate memory for all entries at once.
@@ -76,25 +79,26 @@ export class SweepTurns implements Ticker {
   private async runUnclaimed(): Promise<void> {
     const room = Math.min(SWEPT_TURNS_MAX, this.options.settings.turnsConcurrentMax - this.runner.running.length);
     if (room <= 0) return;
-    const unclaimed = await this.turns.untaken(Math.min(SWEPT_TURNS_MAX, room + this.failed.size));
+    const unclaimed = await this.turns.untaken(room + this.failures.size);
     const ids = unclaimed.map(({ turnId }) => turnId);
     this.unclaimed.look(ids);
-    this.failed = new Set(ids.filter((turnId) => this.failed.has(turnId)));
-    const failures = ({ turnId }: UnsealedTurn): number => Number(this.failed.has(turnId));
+    this.failures.look(ids);
     const due = unclaimed.filter(({ turnId }) => this.unclaimed.ageMs(turnId) >= UNCLAIMED_AFTER_MS);
-    for (const turn of due.sort((one, other) => failures(one) - failures(other)).slice(0, room)) void this.runOne(turn);
+    const chosen = this.failures.fewestFirst(due, ({ turnId }) => turnId).slice(0, room);
+    for (const turn of chosen) void this.runOne(turn);
   }
 
   private async runOne(turn: UnsealedTurn): Promise<void> {
-    if ((await this.attempt(turn, 'run')) === 'failed') this.failed.add(turn.turnId);
+    if ((await this.attempt(turn, 'run')) === 'failed') this.failures.add(turn.turnId);
   }
 
   /** Recovers the turns of producers that are gone. A process with a worker also runs the turns that recovery requeues. */
   async recoverOrphans(): Promise<void> {
     const known = { running: this.runner.running, pauses: [...this.completePauses.values()] };
-    const alone = await this.turns.takenBy(await this.absentees(), known, SWEPT_TURNS_MAX);
+    const alone = await this.turns.takenBy(await this.absentees(), known, SWEPT_TURNS_MAX + this.unrecovered);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
+    this.unrecovered = orphans.length;
     await eachOf(orphans, (turn) => this.recover(turn), RECOVERED_AT_ONCE_MAX);
   }
 
@@ -130,6 +134,7 @@ export class SweepTurns implements Ticker {
 
   private async recover(turn: TakenTurn): Promise<void> {
     const outcome = await this.attempt(turn, 'recover');
+    if (outcome !== 'failed') this.unrecovered--;
     // Not awaited: the other turns must not wait for a run of unknown length.
     if (outcome === 'requeued' && this.options.settings.worker) void this.attempt(turn, 'run');
     const { turnId, pausedUntil: until } = turn;
