@@ -71,7 +71,7 @@ const state = async (scheduleId: string) => (await streams.fold(scheduleStream(s
 /** A read model that is always up to date. */
 const listing = (ids: readonly string[], running: readonly string[] = []): ScheduleQueries =>
   ({
-    runningSince: async () => running,
+    runningSince: async (_: Date, limit: number) => running.slice(0, limit),
     due: async (until: Date, limit: number, after?: DueSchedule) => {
       const states = await Promise.all(ids.map(state));
       const due = states.filter(({ nextSlotAt }) => nextSlotAt !== null && nextSlotAt <= until.toISOString());
@@ -157,6 +157,15 @@ it('a tick times out runs that have not ended', async () => {
   await made('s1');
   await new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds).tick(at(30));
   await new DueSchedules(commands, listing([], ['s1']), rules, heartbeat, systemIds).tick(at(46));
+  expect(await state('s1')).toMatchObject({ openRun: null, failuresInARow: 1 });
+});
+
+it('a run is timed out although those of SCHEDULES_PER_PAGE_MAX schedules before it cannot be', async () => {
+  await made('s1');
+  await new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds).tick(at(30));
+  broken = Array.from({ length: SCHEDULES_PER_PAGE_MAX }, (_, index) => `b${index}`);
+  const ticker = new DueSchedules(commands, listing([], [...broken, 's1']), rules, heartbeat, systemIds);
+  for (const minutes of [46, 47]) await expect(ticker.tick(at(minutes))).rejects.toThrow(`decided on: ${broken.length}.`);
   expect(await state('s1')).toMatchObject({ openRun: null, failuresInARow: 1 });
 });
 

@@ -32,6 +32,8 @@ export class DueSchedules implements Ticker {
    * skipped until then.
    */
   private waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
+  /** The number of runs that could not be timed out. They are tried again, and do not take the room of others. */
+  private stuck = 0;
 
   constructor(
     private readonly commands: Commands,
@@ -43,8 +45,9 @@ export class DueSchedules implements Ticker {
 
   async tick(now: Date): Promise<void> {
     const overdue = new Date(now.getTime() - this.rules.runLimitMs);
-    const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
-    const failures = await collectFailures(stuck, (scheduleId) => this.decide(scheduleId), SIDE_BY_SIDE_MAX);
+    const late = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX + this.stuck);
+    const failures = await collectFailures(late, (scheduleId) => this.decide(scheduleId), SIDE_BY_SIDE_MAX);
+    this.stuck = failures.length;
     const { isDone, failed } = await this.decideDue(now);
     if (isDone) await this.heartbeat.beat(now);
     const all = [...failures, ...failed];
