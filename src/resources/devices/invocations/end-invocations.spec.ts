@@ -19,6 +19,7 @@ function world(invocations: readonly (readonly [id: string, allowedMs: number])[
   const commands = {
     execute: async ({ invocationId, reason }: GiveUpInvocation) => {
       expect(reason).toBe('deadline');
+      if (invocationId.startsWith('broken')) throw new Error('It cannot be read.');
       open.delete(invocationId);
       ended.push([invocationId, elapsedMs]);
     },
@@ -26,10 +27,12 @@ function world(invocations: readonly (readonly [id: string, allowedMs: number])[
   const started = () => new EndInvocations(queries, commands, systemIds, { elapsedMs: () => elapsedMs } as Timing);
   let ticker = started();
   const tickUntil = async (ms: number) => {
-    for (; elapsedMs < ms; elapsedMs += ticker.everyMs) await ticker.tick(new Date(elapsedMs));
+    for (; elapsedMs < ms; elapsedMs += ticker.everyMs) await ticker.tick(new Date(elapsedMs)).catch(onFailure);
   };
+  const failures: Error[] = [];
+  const onFailure = (error: Error) => void failures.push(error);
   const restart = () => (ticker = started());
-  return { open, ended, tickUntil, restart };
+  return { open, ended, failures, tickUntil, restart };
 }
 
 it('ends each command that has been open for its time in front of this process', async () => {
@@ -62,4 +65,12 @@ it('watches WATCHED_MAX commands, and the others when these are over', async () 
   expect(ended).toHaveLength(WATCHED_MAX);
   await tickUntil(14_000);
   expect(ended.at(-1)).toEqual([`inv_${WATCHED_MAX}`, 13_000]);
+});
+
+it('ends a command although WATCHED_MAX commands before it cannot be ended', async () => {
+  const broken = Array.from({ length: WATCHED_MAX }, (_, index) => [`broken_${index}`, 6_000] as const);
+  const { ended, failures, tickUntil } = world([...broken, ['sound', 6_000]]);
+  await tickUntil(14_000);
+  expect(ended).toEqual([['sound', 13_000]]);
+  expect(failures[0]?.message).toMatch(`${WATCHED_MAX} of ${WATCHED_MAX} failed`);
 });

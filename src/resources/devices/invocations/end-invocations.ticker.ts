@@ -10,7 +10,10 @@ import { Timing } from '../../../kernel/timing.js';
 import { GiveUpInvocation } from './device-invocation.commands.js';
 
 const EVERY_MS = 1_000;
-/** Maximum number of open invocations that this process watches. The others follow when these are over. */
+/**
+ * Maximum number of open invocations that this process watches, without those that it could not end. The others follow when
+ * these are over.
+ */
 export const WATCHED_MAX = 1_000;
 
 /**
@@ -23,6 +26,8 @@ export class EndInvocations implements Ticker {
   readonly name = 'end-invocations';
   readonly everyMs = EVERY_MS;
   private readonly open: Sightings;
+  /** The number of invocations that could not be ended. They are tried again, and do not take the room of others. */
+  private failed = 0;
 
   constructor(
     private readonly devices: DeviceQueries,
@@ -34,13 +39,15 @@ export class EndInvocations implements Ticker {
   }
 
   async tick(now: Date): Promise<void> {
-    const open = await this.devices.open(WATCHED_MAX);
+    const open = await this.devices.open(WATCHED_MAX + this.failed);
     this.open.look(open.map(({ invocationId }) => invocationId));
     const isOver = ({ invocationId, deadline, allowedMs }: OpenInvocation) =>
       this.open.ageMs(invocationId) >= allowedMs || now.getTime() >= deadline.getTime() + CLOCKS_APART_MS_MAX;
     const overdue = open.filter(isOver);
-    await eachOf(overdue, ({ invocationId }) =>
-      this.commands.execute(new GiveUpInvocation(invocationId, 'deadline', causeOfTick(this, this.ids.next()))),
-    );
+    this.failed = overdue.length;
+    await eachOf(overdue, async ({ invocationId }) => {
+      await this.commands.execute(new GiveUpInvocation(invocationId, 'deadline', causeOfTick(this, this.ids.next())));
+      this.failed--;
+    });
   }
 }
