@@ -121,3 +121,23 @@ it('reads due syncs by page and leaves those beyond the limit to the next tick',
   expect(asked).toHaveLength(SYNCS_PER_TICK_MAX / SYNCS_PER_PAGE_MAX);
   expect(asked.slice(0, 2)).toEqual([undefined, `gone-1-${SYNCS_PER_PAGE_MAX - 1}`]);
 });
+
+it('begins a sync although SYNCS_PER_TICK_MAX syncs before it cannot begin', async () => {
+  const due = Array.from({ length: SYNCS_PER_TICK_MAX + 1 }, (_, at) => ({ sourceId: `s${at}`, nextSyncAt: now }));
+  const queries = {
+    dueForSync: async (_: Date, limit: number, after?: DueSync) => {
+      const from = after ? due.indexOf(after) + 1 : 0;
+      return due.slice(from, from + limit);
+    },
+  } as unknown as SourceQueries;
+  const begun: string[] = [];
+  const failing = {
+    execute: async ({ sourceId }: BeginDueSync) => {
+      if (sourceId !== due.at(-1)!.sourceId) throw new Error('broken');
+      begun.push(sourceId);
+    },
+  } as unknown as Commands;
+  const ticker = new SyncSources(failing, queries, systemIds);
+  for (let ticks = 0; ticks < 2; ticks++) await expect(ticker.tick(now)).rejects.toThrow('broken');
+  expect(begun).toEqual([due.at(-1)!.sourceId]);
+});

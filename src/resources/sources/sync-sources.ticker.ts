@@ -9,7 +9,10 @@ import { BeginDueSync } from './source/sync.commands.js';
 /** The interval of checks for due syncs. */
 const EVERY_MS = 5_000;
 export const SYNCS_PER_PAGE_MAX = 200;
-/** The maximum number of syncs in a tick. The next tick continues with those that have waited longest. */
+/**
+ * The maximum number of syncs in a tick, without those that failed before. The next tick continues with those that have waited
+ * longest.
+ */
 export const SYNCS_PER_TICK_MAX = 2_000;
 
 /**
@@ -20,6 +23,8 @@ export const SYNCS_PER_TICK_MAX = 2_000;
 export class SyncSources implements Ticker {
   readonly name = 'sync-sources';
   readonly everyMs = EVERY_MS;
+  /** The number of syncs that could not begin. They are tried again, and do not take the room of others. */
+  private failed = 0;
 
   constructor(
     private readonly commands: Commands,
@@ -29,8 +34,9 @@ export class SyncSources implements Ticker {
 
   async tick(now: Date): Promise<void> {
     const failures: unknown[] = [];
+    const most = SYNCS_PER_TICK_MAX + this.failed;
     let after: DueSync | undefined;
-    for (let checked = 0; checked < SYNCS_PER_TICK_MAX; checked += SYNCS_PER_PAGE_MAX) {
+    for (let checked = 0; checked < most; checked += SYNCS_PER_PAGE_MAX) {
       const page = await this.sources.dueForSync(now, SYNCS_PER_PAGE_MAX, after);
       const begin = ({ sourceId, nextSyncAt }: DueSync) =>
         this.commands.execute(new BeginDueSync(sourceId, nextSyncAt.toISOString(), causeOfTick(this, this.ids.next())));
@@ -38,6 +44,7 @@ export class SyncSources implements Ticker {
       after = page.at(-1);
       if (page.length < SYNCS_PER_PAGE_MAX) break;
     }
+    this.failed = failures.length;
     if (failures.length > 0) throw failures[0];
   }
 }
