@@ -31,9 +31,21 @@ export class ExpireJournals implements RetentionRule<OldOutput> {
 
   async purge(due: readonly OldOutput[], cause: Cause): Promise<void> {
     const maxAgeSeconds = this.options.retentionSeconds;
-    await eachOf(due, ({ id }) => this.store.setRetention(messageStream(id), { maxAgeSeconds }));
-    await eachOf([...new Set(due.map(({ since }) => hourOf(since)))], (hour) => {
-      const turnIds = due.filter(({ since }) => hourOf(since) === hour).map(({ id }) => id);
+    const bounded: OldOutput[] = [];
+    const bound = async (journal: OldOutput) => {
+      await this.store.setRetention(messageStream(journal.id), { maxAgeSeconds });
+      bounded.push(journal);
+    };
+    try {
+      await eachOf(due, bound);
+    } finally {
+      await this.expire(bounded, cause);
+    }
+  }
+
+  private async expire(journals: readonly OldOutput[], cause: Cause): Promise<void> {
+    await eachOf([...new Set(journals.map(({ since }) => hourOf(since)))], (hour) => {
+      const turnIds = journals.filter(({ since }) => hourOf(since) === hour).map(({ id }) => id);
       return this.commands.execute(new ExpireJournalsOf(hour, turnIds, cause));
     });
   }
