@@ -74,8 +74,11 @@ export class AgentTools {
     private readonly options: McpOptions,
   ) {}
 
-  /** The tools that this caller sees. Every caller sees the search, which checks the key. Only callers who may ask see `ask`. */
-  async serverFor(identity: Identity, closing: AbortSignal): Promise<McpServer> {
+  /**
+   * The tools that this caller sees. Every caller sees the search, which checks the key. Only callers who may ask see `ask`.
+   * `endings` end the wait for an answer.
+   */
+  async serverFor(identity: Identity, endings: readonly AbortSignal[]): Promise<McpServer> {
     const server = new McpServer({ name: 'verbatim', version: VERSION }, { capabilities: { tools: {} } });
     server.registerTool('search_docs', SEARCH, ({ query, chunks }) =>
       this.answered(identity, async (caller) => {
@@ -86,17 +89,17 @@ export class AgentTools {
     );
     if (await this.mayAsk(identity)) {
       server.registerTool('ask', ASK, (asked, context) =>
-        this.answered(identity, (caller) => this.ask(asked, caller, context, closing)),
+        this.answered(identity, (caller) => this.ask(asked, caller, context, endings)),
       );
     }
     return server;
   }
 
-  private async ask(asked: AskedAgent, caller: AgentKeyCaller, { mcpReq }: ServerContext, closing: AbortSignal) {
+  private async ask(asked: AskedAgent, caller: AgentKeyCaller, { mcpReq }: ServerContext, endings: readonly AbortSignal[]) {
     const release = this.streams.reserve(this.options.streamsMax);
     if (!release) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     try {
-      const answer = await withSignals([mcpReq.signal, closing], (signal) =>
+      const answer = await withSignals([mcpReq.signal, ...endings], (signal) =>
         this.answers.ask(asked, caller, signal, this.progress(mcpReq)),
       );
       const more = JSON.stringify({ conversation_id: answer.conversation_id });

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Ids } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
+import { clientGone } from '../../platform/http/connections/client-gone.js';
 import { DocumentedBody, OptionalHeader, type Sent, type Streamed } from '../../platform/http/documented.js';
 import type { Identity } from '../../resources/identity/identity.js';
 import { KeyIdentity } from '../../resources/identity/identity.http.js';
@@ -38,6 +39,9 @@ const REFUSED = { $ref: '#/components/schemas/McpRefusal' };
 
 const SESSION_HEADER = 'mcp-session-id';
 
+/** Who asks. `gone` aborts when the client leaves. The library notices only clients that leave while their call runs. */
+type Served = Readonly<{ identity: Identity; gone: AbortSignal }>;
+
 /**
  * The Model Context Protocol over streamable HTTP. The agent whose key is the bearer token is the tool server. There are no
  * sessions, so any process can answer any request.
@@ -54,8 +58,10 @@ export class McpController implements OnModuleDestroy {
     private readonly options: McpOptions,
     private readonly ids: Ids,
   ) {
-    const server: McpServerFactory = ({ authInfo }) =>
-      tools.serverFor(authInfo!.extra!['identity'] as Identity, this.closing.signal);
+    const server: McpServerFactory = ({ authInfo }) => {
+      const { identity, gone } = authInfo!.extra as Served;
+      return tools.serverFor(identity, [gone, this.closing.signal]);
+    };
     this.handler = createMcpHandler(server, {
       keepAliveMs: options.keepaliveMs,
       // Tools do not change on their own, so there is nothing to subscribe to.
@@ -84,10 +90,10 @@ export class McpController implements OnModuleDestroy {
     @Res() reply: FastifyReply,
   ): Promise<Sent<McpMessage | readonly McpMessage[], Streamed<McpMessage>>> {
     if (!this.options.isServed) throw new Rejection('not-found', 'Not found');
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    const authInfo = { token: '', clientId: identity.requestId, scopes: [], extra: { identity } };
-    const response = await this.handler.fetch(asWebRequest(request, gone.signal), { parsedBody: body ?? null, authInfo });
+    const gone = clientGone(reply);
+    const extra: Served = { identity, gone };
+    const authInfo = { token: '', clientId: identity.requestId, scopes: [], extra };
+    const response = await this.handler.fetch(asWebRequest(request, gone), { parsedBody: body ?? null, authInfo });
     // Clients of older protocol revisions may expect a session id. The service stores nothing under it.
     if (beginsSession(body) && response.ok) response.headers.set(SESSION_HEADER, this.ids.next());
     await reply.send(response);

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Rejection } from '../../kernel/rejection.js';
 import { type FormPart, type ReceivedUpload, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { Access } from '../../platform/http/access.js';
+import { clientGone } from '../../platform/http/connections/client-gone.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
@@ -50,7 +51,7 @@ export class SpeechController {
     if (typeof text !== 'string' || text.trim() === '') throw new Rejection('invalid-request', 'text is required');
     if (isLongerThan(text, SPOKEN_CHARACTERS_MAX))
       throw new Rejection('invalid-request', `text has more than ${SPOKEN_CHARACTERS_MAX} characters`);
-    const signal = goneSignal(reply);
+    const signal = clientGone(reply);
     const recordings: Buffer[] = [];
     // MP3 recordings can be concatenated to one recording.
     for (const part of spokenParts(text)) recordings.push(await this.speech.speak(part, signal).catch(asRefusal));
@@ -155,7 +156,7 @@ export class SpeechController {
     if (!file) throw new Rejection('invalid-request', 'Missing file');
     refuseRecording(file);
     const recording = { filename: file.filename, bytes: await buffer(file.open()) };
-    return this.speech.transcribe(recording, language, goneSignal(reply)).catch(asRefusal);
+    return this.speech.transcribe(recording, language, clientGone(reply)).catch(asRefusal);
   }
 }
 
@@ -169,13 +170,6 @@ function languageIn(given: unknown): string | undefined {
   if (typeof given !== 'string' || given.length > LANGUAGE_CHARACTERS_MAX)
     throw new Rejection('invalid-request', 'language must be a language code');
   return given;
-}
-
-/** Aborts when the client disconnects. */
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  return gone.signal;
 }
 
 /** Turns a refusal by the endpoint into a rejection, because the caller has to correct the request. */

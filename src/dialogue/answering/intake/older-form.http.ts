@@ -2,6 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { ModuleRef } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
+import { clientGone } from '../../../platform/http/connections/client-gone.js';
 import { identityOf } from '../../../resources/identity/identity.http.js';
 import { OlderForm } from './older-form.port.js';
 
@@ -14,12 +15,7 @@ export class InOlderForm implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler<Readonly<{ answer: string }>>): Observable<object> {
     const request = context.switchToHttp().getRequest<Asked>();
-    const gone = () => {
-      const leaving = new AbortController();
-      const { raw } = context.switchToHttp().getResponse<FastifyReply>();
-      raw.once('close', () => leaving.abort());
-      return leaving.signal;
-    };
+    const gone = () => clientGone(context.switchToHttp().getResponse<FastifyReply>());
     const asked = { request, body: request.body, user: identityOf(context).user, gone };
     const answer = this.modules.get(OlderForm, { strict: false }).answer(asked, () => lastValueFrom(next.handle()));
     return answer ? from(answer) : next.handle();

@@ -1,0 +1,20 @@
+import { expect, it } from '@jest/globals';
+import type { FastifyReply } from 'fastify';
+import type { UploadStaging } from '../../platform/blobs/upload-staging.port.js';
+import type { SignedInUser } from '../identity/caller.js';
+import type { Speech } from '../models/model/speech.port.js';
+import type { LiveTranscripts } from './live-transcripts.js';
+import { SpeechController } from './speech.http.js';
+
+it('a text is not read aloud for a client that left while its request was being accepted', async () => {
+  const speech = {
+    speaks: true,
+    speak: async (_: string, signal: AbortSignal) => {
+      signal.throwIfAborted();
+      return Buffer.from('sound');
+    },
+  } as unknown as Speech;
+  const controller = new SpeechController(speech, {} as UploadStaging, {} as LiveTranscripts);
+  const reply = { raw: { destroyed: true, once: () => undefined } } as unknown as FastifyReply;
+  await expect(controller.speak({} as SignedInUser, { text: 'Tea is at four.' }, reply)).rejects.toThrow('aborted');
+});
