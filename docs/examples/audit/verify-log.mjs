@@ -20,24 +20,25 @@ const problem = (text) => problems.push(text);
 const unsealed = new Map();
 /** The places of sealed events that are not in the export. A purge that follows must explain each. */
 const missing = new Set();
-/** For each stream, the revision before which its events are purged. */
-const purgedBefore = new Map();
-const purgedPlaces = new Set();
+/** For each stream, the ranges of revisions that were purged, each without its end. */
+const purges = new Map();
 let sealed = 0;
 let newest = { number: 0, upTo: '-1', sha256: undefined };
 
 function notePurge({ type, stream, revision, data }) {
-  if (type === 'FollowUpsExpired') {
-    for (let each = data.from; each < data.before; each++) purgedPlaces.add(`followUps-${data.conversationId}@${each}`);
-  } else if (type.endsWith('Purged') || ENDS.has(type)) {
-    purgedBefore.set(stream, Math.max(purgedBefore.get(stream) ?? 0, data.keptFrom ?? revision));
-    if (data.delivery) purgedPlaces.add(`${data.delivery.stream}@${data.delivery.revision}`);
+  if (type === 'FollowUpsExpired') purge(`followUps-${data.conversationId}`, data.from, data.before);
+  else if (type.endsWith('Purged') || ENDS.has(type)) {
+    purge(stream, 0, data.keptFrom ?? revision);
+    if (data.delivery) purge(data.delivery.stream, data.delivery.revision, data.delivery.revision + 1);
   }
 }
 
+const purge = (stream, from, before) => purges.set(stream, [...(purges.get(stream) ?? []), { from, before }]);
+
 function isPurged(place) {
   const at = place.lastIndexOf('@');
-  return purgedPlaces.has(place) || Number(place.slice(at + 1)) < (purgedBefore.get(place.slice(0, at)) ?? 0);
+  const revision = Number(place.slice(at + 1));
+  return (purges.get(place.slice(0, at)) ?? []).some(({ from, before }) => from <= revision && revision < before);
 }
 
 function verifySeal({ number, after, upTo, events }) {
@@ -66,20 +67,27 @@ async function* linesOf(path) {
 }
 
 let position = -1n;
+let lineNumber = 0;
 for await (const line of linesOf(file)) {
-  const event = JSON.parse(line);
-  const sha256 = createHash('sha256').update(line).digest('hex');
-  const place = `${event.stream}@${event.revision}`;
-  if (BigInt(event.position) <= position) problem(`${place} is not in the order of the log.`);
-  position = BigInt(event.position);
-  notePurge(event);
-  if (event.stream === SEALS) {
+  lineNumber++;
+  let place;
+  try {
+    const event = JSON.parse(line);
+    place = `${event.stream}@${event.revision}`;
+    if (BigInt(event.position) <= position) problem(`${place} is not in the order of the log.`);
+    position = BigInt(event.position);
+    if (unsealed.has(place)) problem(`${place} occurs twice.`);
+    const sha256 = createHash('sha256').update(line).digest('hex');
+    unsealed.set(place, { sha256, position });
+    notePurge(event);
+    if (event.stream !== SEALS) continue;
     verifySeal(event.data);
     newest = { number: event.data.number, upTo: event.data.upTo, sha256, place };
     if (kept?.startsWith(`${newest.number}:`) && kept !== `${newest.number}:${sha256}`)
       problem(`Seal ${newest.number} is another.`);
+  } catch ({ message }) {
+    problem(`${place ?? 'The event'} in line ${lineNumber} cannot be read: ${message}`);
   }
-  unsealed.set(place, { sha256, position });
 }
 let purged = 0;
 for (const place of missing) {

@@ -90,12 +90,32 @@ describe.each([
     expect(code).toBe(1);
   });
 
+  // Positions of a log on Postgres have a gap where a frame lies between.
+  const freePlace = () => exported.findIndex((_, at) => at > 0 && Number(positionAt(at)) > Number(positionAt(at - 1)) + 1 && isBeforeSeal(at)); // oxfmt-ignore
+  const before = (index: number) => String(BigInt(positionAt(index)) - 1n);
+
   it('finds an event that was added before a seal', async () => {
-    const index = exported.findIndex((line, at) => at > 0 && Number(positionAt(at)) > Number(positionAt(at - 1)) + 1 && isBeforeSeal(at)); // oxfmt-ignore
-    // Positions of a log on Postgres have a gap where a frame lies between.
-    const added = moved(exported[index]!, String(BigInt(positionAt(index)) - 1n));
+    const index = freePlace();
+    const added = moved(exported[index]!, before(index));
     const { code, output } = await verified([...exported.slice(0, index), added, ...exported.slice(index)]);
     expect(output).toMatch(/^agent-eve@0 was added after seal \d\.$/m);
+    expect(code).toBe(1);
+  });
+
+  it('finds an event that was added with the place of a later one', async () => {
+    const index = freePlace();
+    const { stream, revision } = parsed(exported[index]!);
+    const added = moved(exported[index]!, before(index), stream, revision).replace(/"actor":"[^"]+"/, '"actor":"user:eve"');
+    const { code, output } = await verified([...exported.slice(0, index), added, ...exported.slice(index)]);
+    expect(output).toContain(`${stream}@${revision} occurs twice.\n`);
+    expect(code).toBe(1);
+  });
+
+  it.each(['null', '{}', '"text"'])('is told which seal cannot be read, if its data is %s', async (data) => {
+    const index = exported.findIndex(isSeal);
+    const { code, output } = await verified(exported.with(index, exported[index]!.replace(/"data":.*$/, `"data":${data}}`)));
+    expect(output).toMatch(new RegExp(`^logSeals-log@0 in line ${index + 1} cannot be read: `, 'm'));
+    expect(output).toMatch(/^logSeals-log@0 is not what seal \d was made of\.$/m);
     expect(code).toBe(1);
   });
 
@@ -134,8 +154,8 @@ describe.each([
   const positionAt = (index: number) => parsed(exported[index]!).position;
   const isBeforeSeal = (index: number) => exported.slice(index).some(isSeal) && !isSeal(exported[index]!);
   const isSeal = (line: string) => parsed(line).type === 'LogSealed';
-  const moved = (line: string, position = parsed(line).position) =>
-    line.replace(/"position":"\d+"/, `"position":"${position}"`).replace(/"stream":"[^"]+","revision":\d+/, '"stream":"agent-eve","revision":0'); // oxfmt-ignore
+  const moved = (line: string, position = parsed(line).position, stream = 'agent-eve', revision = 0) =>
+    line.replace(/"position":"\d+"/, `"position":"${position}"`).replace(/"stream":"[^"]+","revision":\d+/, `"stream":"${stream}","revision":${revision}`); // oxfmt-ignore
 
   /** The export with the seals that somebody would make who has changed it. */
   function resealed(lines: readonly string[]): readonly string[] {
