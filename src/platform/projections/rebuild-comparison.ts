@@ -8,6 +8,8 @@ export type Comparison = Readonly<{
   rebuilt: readonly TableChecksum[];
   /** Undefined if they are equal. */
   difference: Difference | undefined;
+  /** If the rows differ and live has yet to reach this event: the purge of what differs may be between. */
+  lateFor?: bigint;
 }>;
 
 /** How long to wait for a lock that a page of the live projection holds. */

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
-import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
+import { accounts, append, moved, opened, purged } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
 import {
+  eventAt,
   LOG_DIFFERS,
   LOG_ENDS_EARLIER,
   LogDiffers,
@@ -17,7 +18,7 @@ import { systemTiming } from '../system-timing.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';
 import { Projector } from './projector.js';
-import { Rebuild, RebuildCancelled, type RebuildOptions, RebuildUnderWay } from './rebuild.js';
+import { LATE_CHECK_MS, Rebuild, RebuildCancelled, type RebuildOptions, RebuildUnderWay } from './rebuild.js';
 
 const log = pino({ level: 'silent' });
 let database: TestDatabase;
@@ -96,6 +97,16 @@ class LogWithoutEventAt extends InMemoryEventStore {
 
   private check(after: bigint): void {
     if (after === this.place) throw new LogDiffers();
+  }
+}
+
+/** A log whose bounds have deleted the events that they hide. */
+class ScavengedLog extends InMemoryEventStore {
+  override async *readAll(reading: LogReading) {
+    for await (const page of super.readAll(reading)) {
+      const kept = await Promise.all(page.events.map(({ stream, revision }) => eventAt(this, stream, revision)));
+      yield { ...page, events: page.events.filter((_, index) => kept[index]) };
+    }
   }
 }
 
@@ -190,6 +201,43 @@ describe('a rebuild', () => {
     expect((await rebuild()).comparison!.difference).toBeDefined();
     expect(await cents()).toBe(6);
     expect((await rebuild(accounts(), { verifyOnly: true })).comparison!.difference).toBeUndefined();
+  });
+
+  describe('of live rows that have not reached the purge of events that the log no longer has', () => {
+    let end: bigint;
+    beforeEach(async () => {
+      store = new ScavengedLog();
+      const projector = await project();
+      await reached(await openAccounts(3, 2));
+      await projector.stop();
+      end = await append(store, 'account-1', purged('1'));
+      await store.setRetention('account-1', { truncateBefore: 3 });
+    });
+    /** Verifies, and does something while it waits for the live rows. */
+    const verify = (whileLate: () => Promise<unknown>, more: Partial<Timing> = {}) => {
+      const pause: Timing['pause'] = async (ms, signal) =>
+        void (await (ms === LATE_CHECK_MS ? whileLate() : systemTiming.pause(ms, signal)));
+      const timing = Object.assign(Object.create(systemTiming) as Timing, { pause, ...more });
+      return rebuild(accounts(), { verifyOnly: true, timing });
+    };
+
+    it('finds no difference once they have reached it', async () => {
+      const { comparison } = await verify(async () => (running.length === 1 ? project() : systemTiming.pause(20)));
+      expect(comparison).toMatchObject({ difference: undefined, live: [{ table: 'account', rows: 2 }, { rows: 4 }] });
+    });
+
+    it('finds a difference that stays', async () => {
+      await database.sql`update accounts.account set cents = 77 where account = '2'`;
+      const { comparison } = await verify(async () => (running.length === 1 ? project() : systemTiming.pause(20)));
+      expect(comparison).toMatchObject({ position: end, difference: { key: { account: '2' } } });
+      expect(comparison).not.toHaveProperty('lateFor');
+    });
+
+    it('says how far they have to go if they stay behind', async () => {
+      let now = 0;
+      const { comparison } = await verify(async () => (now += 1_000), { elapsedMs: () => now });
+      expect(comparison).toMatchObject({ difference: { key: { account: '1' }, rebuilt: null }, lateFor: end });
+    });
   });
 
   it('can be cancelled in a part of the log that has no events for it', async () => {

@@ -17,6 +17,9 @@ import { dropRetired, putInPlace, rebuiltOf } from './rebuild-swap.js';
 /** The live writer is blocked only when catching up takes less than this, or after ROUNDS_MAX rounds. */
 const NEAR_MS = 1_000;
 const ROUNDS_MAX = 5;
+/** How long live rows that differ may take to reach the events that the log has after them. */
+const LATE_MS_MAX = 10_000;
+export const LATE_CHECK_MS = 100;
 
 /** Another process is rebuilding the same projection. */
 export class RebuildUnderWay extends Error {
@@ -157,7 +160,38 @@ export class Rebuild {
     }
   }
 
+  /** Compares again if live rows that differ were late: they include events that were purged since until they reach the purge. */
   private async compare(): Promise<Comparison> {
+    for (let round = 1; ; round++) {
+      const comparison = await this.compareOnce();
+      const newest = comparison.difference && round < ROUNDS_MAX ? await this.newestAfter(comparison.position) : undefined;
+      if (newest === undefined) return comparison;
+      if (!(await this.liveReaches(newest))) return { ...comparison, lateFor: newest };
+    }
+  }
+
+  /** The newest event for this projection after a position. Undefined if there is none, or if the log has no such position. */
+  private async newestAfter(position: bigint): Promise<bigint | undefined> {
+    let newest: bigint | undefined;
+    if (!(await isPlaceIn(this.store, position))) return undefined;
+    for await (const { events } of this.store.readAll({ after: position, filter: filterOf(this.definition.projection) }))
+      newest = events.at(-1)?.position ?? newest;
+    return newest;
+  }
+
+  private async liveReaches(position: bigint): Promise<boolean> {
+    const { timing, signal } = this.options;
+    const until = timing.elapsedMs() + LATE_MS_MAX;
+    for (;;) {
+      const live = await this.livePosition();
+      if (live !== undefined && live >= position) return true;
+      if (timing.elapsedMs() >= until) return false;
+      await timing.pause(LATE_CHECK_MS, signal);
+      this.throwIfCancelled();
+    }
+  }
+
+  private async compareOnce(): Promise<Comparison> {
     const { sql, definition, shadow } = this;
     this.show('comparing', this.writer.position);
     return compareAtRest(sql, { live: definition.schema, rebuilt: shadow }, async (position) => {
