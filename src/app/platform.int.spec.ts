@@ -127,7 +127,9 @@ describe('the log that the platform opens', () => {
       await append(older.store, 'account-1', opened('1'));
       const refused = await open(older).catch((error: Error) => error.message);
       expect(refused).toMatch(refusal);
-      expect(refused).toContain('was written by a version before 0.2.0, and version 0.2.0 cannot read it');
+      expect(refused).toContain(
+        'was written by a version before 0.2.0, or its first event was changed or removed, and version 0.2.0 cannot read it',
+      );
       for (let start = 0; start < 2; start++) await (await open(own)).close();
       expect(await own.store.lastRevision(LOG_FORMAT_STREAM)).toBe(0);
       await Promise.all([older.close(), own.close(), rm(dataDir, { recursive: true })]);

@@ -96,7 +96,7 @@ describe('a log that another process has started', () => {
     await write('conversation-c1', 'ConversationStarted', { conversationId: 'c1' });
     await expect(start()).rejects.toThrow(UnreadableLog);
     await expect(start()).rejects.toThrow(
-      'The log in the data directory /data was written by a version before 0.2.0, and version 0.2.0 cannot read it: ' +
+      'The log in the data directory /data was written by a version before 0.2.0, or its first event was changed or removed, and version 0.2.0 cannot read it: ' +
         'set DATA_DIR to another directory, or start the older version again.',
     );
     expect(await log()).toEqual(['ConversationStarted']);

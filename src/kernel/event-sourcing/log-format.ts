@@ -32,7 +32,10 @@ type Parts = Readonly<{ store: EventStore; timing: Timing; clock: Clock; ids: Id
 export class UnreadableLog extends Error {
   override readonly name = 'UnreadableLog';
   constructor({ version, place, advice }: LogUse, writtenBy: string | undefined) {
-    const writer = writtenBy === undefined ? `a version before ${FIRST_DECLARING_VERSION}` : `version ${writtenBy}`;
+    const writer =
+      writtenBy === undefined
+        ? `a version before ${FIRST_DECLARING_VERSION}, or its first event was changed or removed`
+        : `version ${writtenBy}`;
     const other = writtenBy === undefined ? 'the older version' : `version ${writtenBy}`;
     super(
       `The log in ${place} was written by ${writer}, and version ${version} cannot read it: ${advice}, or start ${other} again.`,
