@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { type ConditionReport, type Conditions, type FollowerCondition, Measurements } from '../../kernel/conditions.js';
 
 /** How often the delay of the event loop is sampled. Every sample wakes the process. */
-const EVENT_LOOP_SAMPLED_EVERY_MS = 20;
+export const EVENT_LOOP_SAMPLED_EVERY_MS = 20;
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** The metrics of this process. Each scrape adds the conditions of dependencies and followers. */

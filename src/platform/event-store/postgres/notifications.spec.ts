@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import type { Sql } from 'postgres';
 import { eventually } from '../../../../test/support/eventually.js';
 import type { Pool } from '../../postgres/pool.js';
-import { Notifications } from './notifications.js';
+import { Notifications, SILENCE_MS_MAX } from './notifications.js';
 import { WakeUps } from './wake-ups.js';
 
 type Announcement = { by: string; here?: true };
@@ -14,7 +14,7 @@ let hear: (payload: string) => void;
 let wakeUps: WakeUps;
 let notifications: Notifications;
 
-beforeEach(async () => {
+const started = async (): Promise<void> => {
   [sent, held, wakeUps] = [[], undefined, new WakeUps()];
   const notify = async (_: unknown, _channel: string, payload: string) => {
     sent.push(JSON.parse(payload) as Announcement);
@@ -24,7 +24,8 @@ beforeEach(async () => {
   const listener = { listen: async (_: string, listen: typeof hear) => (hear = listen), end: async () => undefined };
   notifications = new Notifications(pool as unknown as Pool, listener as unknown as Sql, wakeUps, 3_600_000);
   await notifications.start();
-});
+};
+beforeEach(started);
 
 afterEach(() => notifications.close());
 
@@ -61,4 +62,17 @@ it('wakes the followers for appends of other processes only', async () => {
   hearOf({ by: 'another' });
   await turn();
   expect(isAwake).toBe(true);
+});
+
+it('shows itself twice before others think that it has gone, because one sign may be lost', async () => {
+  await notifications.close();
+  jest.useFakeTimers();
+  try {
+    await started();
+    sent = [];
+    await jest.advanceTimersByTimeAsync(SILENCE_MS_MAX);
+    expect(sent.map(({ here }) => here)).toEqual([true, true]);
+  } finally {
+    jest.useRealTimers();
+  }
 });

@@ -10,7 +10,7 @@ import type { WakeUps } from './wake-ups.js';
 const POLL_MS = 1_000;
 /** The minimum interval between announcements, and the time without a sign of other processes after which none are sent. */
 const ANNOUNCE_MS = 5;
-const SILENCE_MS_MAX = 5_000;
+export const SILENCE_MS_MAX = 5_000;
 /** The interval of the signs of this process. Two fit into that time, so one may be lost. */
 const PRESENCE_MS = 2_000;
 const TIMEOUT_MS = 5_000;
