@@ -10,6 +10,7 @@ import { projecting } from '../../../test/support/projecting.js';
 import { type RunEvent, runStream } from '../../background/runs/run.events.js';
 import { workflowRunStream } from '../../dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { CLOCKS_APART_MS_MAX } from '../../kernel/clocks-apart.js';
+import type { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { recordedEvents } from '../../kernel/event-sourcing/codec.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemIds } from '../../platform/system-ids.js';
@@ -17,7 +18,7 @@ import { systemTiming } from '../../platform/system-timing.js';
 import { ApplyRetention } from '../../work/retention/apply-retention.ticker.js';
 import { RetentionOptions } from '../../work/retention/retention-options.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
-import { EVENTS_PER_TICK_MAX, ExpireTraces, ROWS_PER_EVENT_MAX } from './expire-traces.js';
+import { EVENTS_PER_PAGE_MAX, ExpireTraces, ROWS_PER_EVENT_MAX } from './expire-traces.js';
 import { expiredTracesCodec } from './expired-traces.codec.js';
 import { ExpireTracesBeforeHandler } from './expired-traces.commands.js';
 import { EXPIRED_TRACES_STREAM, type TracesExpired } from './expired-traces.events.js';
@@ -58,7 +59,13 @@ async function ran(runId: string, at: Date, calls = 1): Promise<void> {
 
 const ruleOf = () => {
   const handler = new ExpireTracesBeforeHandler(new Streams(store, systemTiming), { now: () => new Date(0) });
-  return new ExpireTraces(queries, commandsOver(handler), { retentionMs: RETENTION_MS });
+  const freshness: Freshness = {
+    reached: async () => {
+      while (isFollowing && followed < (await recorded()).length) await follow();
+      return isFollowing;
+    },
+  };
+  return new ExpireTraces(queries, commandsOver(handler), { retentionMs: RETENTION_MS }, freshness);
 };
 /** A process that applies the retention. */
 const process = () => {
@@ -68,7 +75,11 @@ const process = () => {
 const recorded = () => recordedEvents<TracesExpired>(store, EXPIRED_TRACES_STREAM, expiredTracesCodec);
 
 let followed = 0;
-beforeEach(() => void (followed = 0));
+/** Whether the read model follows while the retention waits for it. */
+let isFollowing = false;
+beforeEach(() => {
+  [followed, isFollowing] = [0, false];
+});
 /** The read model follows the next event that the retention has recorded. */
 async function follow(): Promise<void> {
   const { type, data } = (await recorded())[followed++]!;
@@ -148,15 +159,33 @@ describe('old traces', () => {
     }
   });
 
-  it('are due in a limited number of batches', async () => {
-    const rows = ROWS_PER_EVENT_MAX * (EVENTS_PER_TICK_MAX + 1);
+  /** Adds one row more than the events of a page expire. */
+  const addTooMany = async () => {
+    const rows = ROWS_PER_EVENT_MAX * EVENTS_PER_PAGE_MAX + 1;
     await database.sql`
       insert into traces.span (scope_id, span_id, kind, name, status, started_at)
       select 'w', n, 'node', 'n', 'completed', ${minute(0)}::timestamptz + n * interval '1 second' from generate_series(1, ${rows}::integer) n`;
-    const due = await ruleOf().due(new Date('2029-01-01'));
-    expect(due).toHaveLength(EVENTS_PER_TICK_MAX);
+  };
+
+  it('are due in a limited number of batches', async () => {
+    await addTooMany();
+    const due = await ruleOf().due(new Date('2029-01-01'), EVENTS_PER_PAGE_MAX);
+    expect(due).toHaveLength(EVENTS_PER_PAGE_MAX);
     expect(due.map(({ since }) => (since.getTime() - FIRST_AT) / 1_000)).toEqual(
       due.map((_, index) => (index + 1) * ROWS_PER_EVENT_MAX),
     );
+  });
+
+  it('that need more events than a page has expire in one tick, page by page as the read model follows', async () => {
+    await addTooMany();
+    isFollowing = true;
+    await process().tick(new Date('2029-01-01'));
+    expect(await recorded()).toHaveLength(EVENTS_PER_PAGE_MAX + 1);
+  });
+
+  it('wait for the next tick while the read model does not follow', async () => {
+    await addTooMany();
+    await process().tick(new Date('2029-01-01'));
+    expect(await recorded()).toHaveLength(EVENTS_PER_PAGE_MAX);
   });
 });

@@ -3,14 +3,15 @@ import { type OldTraces, TraceQueries } from '../../../projections/traces/traces
 import { CLOCKS_APART_MS_MAX } from '../../kernel/clocks-apart.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
 import { ExpireTracesBefore } from './expired-traces.commands.js';
 import { TracesOptions } from './traces-options.js';
 
 /** Maximum number of rows of the read model, traces and spans, that expire with one event. */
 export const ROWS_PER_EVENT_MAX = 2_000;
-/** Maximum number of events per tick of the retention. The next tick continues. */
-export const EVENTS_PER_TICK_MAX = 50;
+/** Maximum number of events that wait for the read model. The next ones follow when it has deleted these rows. */
+export const EVENTS_PER_PAGE_MAX = 50;
 
 const HOUR_MS = 3_600_000;
 
@@ -21,19 +22,33 @@ const HOUR_MS = 3_600_000;
 @Injectable()
 export class ExpireTraces implements RetentionRule<OldTraces> {
   readonly name = 'traces';
+  readonly pageMax = EVENTS_PER_PAGE_MAX;
+  /** The last event of this page. */
+  private position: bigint | undefined;
 
   constructor(
     private readonly traces: TraceQueries,
     private readonly commands: Commands,
     private readonly options: TracesOptions,
+    private readonly freshness: Freshness,
   ) {}
 
-  due(now: Date): Promise<readonly OldTraces[]> {
+  async due(now: Date, limit: number, after?: OldTraces): Promise<readonly OldTraces[]> {
+    if (after && !(await this.hasFollowed())) return [];
     const hidden = now.getTime() - this.options.retentionMs - CLOCKS_APART_MS_MAX;
-    return this.traces.batchesBefore(new Date(hidden - (hidden % HOUR_MS)), ROWS_PER_EVENT_MAX, EVENTS_PER_TICK_MAX);
+    return this.traces.batchesBefore(new Date(hidden - (hidden % HOUR_MS)), ROWS_PER_EVENT_MAX, limit);
   }
 
   async purge(due: readonly OldTraces[], cause: Cause): Promise<void> {
-    for (const { since } of due) await this.commands.execute(new ExpireTracesBefore(new Date(since.getTime() + 1), cause));
+    this.position = undefined;
+    for (const { since } of due) {
+      const expire = new ExpireTracesBefore(new Date(since.getTime() + 1), cause);
+      this.position = (await this.commands.execute(expire)) ?? this.position;
+    }
+  }
+
+  /** Whether the read model has deleted the rows of a page. Until then, the rows of the next page are the same. */
+  private async hasFollowed(): Promise<boolean> {
+    return this.position !== undefined && this.freshness.reached(['traces'], this.position);
   }
 }

@@ -6,8 +6,8 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { expiredTraces, expireTraces } from './expired-traces.decider.js';
 import { EXPIRED_TRACES_STREAM } from './expired-traces.events.js';
 
-/** Records that the traces from before a time have expired. */
-export class ExpireTracesBefore extends Command {
+/** Records that the traces from before a time have expired. Returns the position of the event, if there is a new one. */
+export class ExpireTracesBefore extends Command<bigint | undefined> {
   constructor(
     readonly before: Date,
     readonly cause: Cause,
@@ -23,7 +23,9 @@ export class ExpireTracesBeforeHandler implements Handler<ExpireTracesBefore> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ before, cause }: ExpireTracesBefore): Promise<void> {
-    await this.streams.transact(EXPIRED_TRACES_STREAM, expiredTraces, expireTraces(before, this.clock.now()), cause);
+  async execute({ before, cause }: ExpireTracesBefore): Promise<bigint | undefined> {
+    const decide = expireTraces(before, this.clock.now());
+    const { events, position } = await this.streams.transact(EXPIRED_TRACES_STREAM, expiredTraces, decide, cause);
+    return events.length > 0 ? position : undefined;
   }
 }

@@ -6,7 +6,7 @@ import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js'
 import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
 import { RetentionOptions } from './retention-options.js';
 
-/** Page size of a read of due items. */
+/** Page size of a read of due items, for rules without their own. */
 export const DUE_PER_PAGE_MAX = 500;
 /** Maximum number of items per rule and tick. The next tick continues with the items that are due longest. */
 export const DUE_PER_TICK_MAX = 50_000;
@@ -41,11 +41,12 @@ export class ApplyRetention implements Ticker {
 
   /** Applies a rule. What fails waits for the next tick; the other pages and rules continue. */
   private async apply(rule: RetentionRule, now: Date, cause: Cause): Promise<void> {
+    const { pageMax = DUE_PER_PAGE_MAX } = rule;
     let last: Due | undefined;
-    for (let checked = 0; checked < DUE_PER_TICK_MAX; checked += DUE_PER_PAGE_MAX) {
-      const due = await rule.due(now, DUE_PER_PAGE_MAX, last);
+    for (let checked = 0; checked < DUE_PER_TICK_MAX; checked += pageMax) {
+      const due = await rule.due(now, pageMax, last);
       await rule.purge(due, cause).catch((error) => this.failed(rule, error));
-      if (due.length < DUE_PER_PAGE_MAX) return;
+      if (due.length < pageMax) return;
       last = due.at(-1);
     }
   }
