@@ -18,3 +18,18 @@ it('a text is not read aloud for a client that left while its request was being 
   const reply = { raw: { destroyed: true, once: () => undefined } } as unknown as FastifyReply;
   await expect(controller.speak({} as SignedInUser, { text: 'Tea is at four.' }, reply)).rejects.toThrow('aborted');
 });
+
+it('a language has at most 16 characters', async () => {
+  const begun: (string | null)[] = [];
+  const live = {
+    begin: async (_: string, language: string | null) => {
+      begun.push(language);
+      throw new Error('No session is begun.');
+    },
+  } as unknown as LiveTranscripts;
+  const controller = new SpeechController({ hears: true } as Speech, {} as UploadStaging, live);
+  const begin = (language: string) => controller.begin({ userId: 'ann' } as SignedInUser, { language });
+  await expect(begin('x'.repeat(17))).rejects.toThrow('language must be a language code');
+  await expect(begin('x'.repeat(16))).rejects.toThrow('No session is begun.');
+  expect(begun).toEqual(['x'.repeat(16)]);
+});

@@ -66,6 +66,11 @@ const reranker = (length: number) => {
   return JSON.stringify({ retrieval: { reranker: { model: 'x'.repeat(length - empty) } } });
 };
 
+it('accepts numbers at their limits', () => {
+  const { chunking, graph } = parseSourceConfig('{"chunking":{"max_tokens":8000},"graph":{"gleanings":100}}');
+  expect([chunking.max_tokens, graph.gleanings]).toEqual([8_000, 100]);
+});
+
 it('accepts a config at the limits of length', () => {
   expect(parseSourceConfig(padded(CONFIG_CHARACTERS_MAX))).toEqual(DEFAULT_SOURCE_CONFIG);
   expect(parseSourceConfig(reranker(RERANKER_CHARACTERS_MAX)).retrieval.reranker).not.toBeNull();
@@ -84,6 +89,7 @@ it.each([
   '{"chunking":{"strategy":"by-colour"}}',
   '{"chunking":{"max_tokens":"1"}}',
   '{"chunking":{"max_tokens":49}}',
+  '{"chunking":{"max_tokens":8001}}',
   '{"chunking":{"min_tokens":2000}}',
   '{"chunking":{"chunk_overlap":-1}}',
   '{"chunking":{"duplicate_headers":"no"}}',
@@ -110,6 +116,7 @@ it.each([
   '{"retrieval":{"graph":null}}',
   '{"retrieval":{"graph":{"seed_strategy":"luck"}}}',
   '{"graph":{"gleanings":-1}}',
+  '{"graph":{"gleanings":101}}',
   '{"graph":{"max_chunks":0}}',
   `{"graph":{"extraction_model":"${'x'.repeat(256)}"}}`,
   padded(CONFIG_CHARACTERS_MAX + 1),
