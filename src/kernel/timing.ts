@@ -8,6 +8,9 @@ export abstract class Timing {
   /** Monotonic time in milliseconds since an arbitrary moment. */
   abstract elapsedMs(): number;
 
+  /** Resolves in the next turn of the event loop, after everything that was scheduled for that turn before. */
+  abstract nextTurn(): Promise<void>;
+
   /** Resolves after the time, or as soon as the signal aborts. */
   abstract pause(ms: number, signal?: AbortSignal): Promise<void>;
 

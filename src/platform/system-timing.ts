@@ -27,6 +27,7 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
 /** The timers, clock and random numbers of Node.js. */
 export const systemTiming: Timing = {
   elapsedMs: () => performance.now(),
+  nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
   pause,
   after,
   every,

@@ -28,6 +28,10 @@ export class VirtualTiming implements Timing {
     return this.seeded.next();
   }
 
+  nextTurn(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
   pause(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve();
     this.pauses.push(ms);

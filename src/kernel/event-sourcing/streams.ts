@@ -42,12 +42,12 @@ export type Outcome<State, E extends Event> = Folded<State> & Readonly<{ events:
 type Basis<State> = { folded: Folded<State>; isRead: boolean };
 
 /**
- * How a decision is appended. Lost races are retried for `patienceMs`. `beforeAppend` receives the outcome, without its position,
- * before each append is sent.
+ * How a decision is appended. Lost races are retried for `patienceMs`. `whileAppending` receives the expected outcome, without its
+ * position, when an append has begun. It must not throw.
  */
 type AppendOptions<State, E extends Event> = Readonly<{
   patienceMs?: number;
-  beforeAppend?: (outcome: Outcome<State, E>) => void;
+  whileAppending?: (outcome: Outcome<State, E>) => void;
 }>;
 
 /** Folds streams, and appends the events of decisions. */
@@ -124,7 +124,7 @@ export class Streams {
     decide: Decision<State, E>,
     cause: Cause,
     known?: Folded<State>,
-    { patienceMs = RACE_PATIENCE_MS, beforeAppend }: AppendOptions<State, E> = {},
+    { patienceMs = RACE_PATIENCE_MS, whileAppending }: AppendOptions<State, E> = {},
   ): Promise<Outcome<State, E>> {
     const recent = known ? undefined : this.recent.of<Folded<State>>(stream, aggregate);
     let basis: Basis<State> = recent
@@ -148,8 +148,9 @@ export class Streams {
           events,
           ids: written.map(({ id }) => id),
         };
-        beforeAppend?.({ ...decided, revision: firstAfter(folded.revision) + events.length - 1, position: undefined });
-        const outcome = { ...decided, ...(await this.appendEvents(stream, folded.revision, written)) };
+        const appending = this.appendEvents(stream, folded.revision, written);
+        whileAppending?.({ ...decided, revision: firstAfter(folded.revision) + events.length - 1, position: undefined });
+        const outcome = { ...decided, ...(await appending) };
         const { state, revision, position, characters } = outcome;
         this.recent.remember(stream, aggregate, { state, revision, position, characters });
         return outcome;

@@ -26,6 +26,10 @@ export class ActorTiming implements Timing {
     return this.chance.next();
   }
 
+  nextTurn(): Promise<void> {
+    return this.pause(0);
+  }
+
   pause(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {

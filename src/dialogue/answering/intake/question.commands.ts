@@ -91,8 +91,8 @@ export class AskQuestionHandler implements Handler<AskQuestion> {
     }
     const decide = takenBy(turnId, by.producer, decisionOf(command));
     const transcriptOf = (asked: AskedOutcome) => askedTranscript(streams, asked, cause);
-    const beforeAppend = (asked: AskedOutcome) => by.expectTranscript(transcriptOf(asked));
-    const outcome = await streams.transact(stream, conversation, decide, cause, known, { beforeAppend });
+    const whileAppending = (asked: AskedOutcome) => by.expectTranscript(transcriptOf(asked));
+    const outcome = await streams.transact(stream, conversation, decide, cause, known, { whileAppending });
     const { position, events } = outcome;
     return events.length === 0 ? { position } : { position, taken: { transcript: transcriptOf(outcome), claimed: outcome } };
   }

@@ -9,8 +9,8 @@ export type Seat = Readonly<{
   /** The producer that runs the turn. */
   producer: string;
   /**
-   * Passes the expected transcript of the turn before its append. Called again if the append lost a race and was decided on
-   * again.
+   * Passes the expected transcript of the turn when its append has begun. Called again if the append lost a race and was decided
+   * on again. Must not throw.
    */
   expectTranscript: (transcript: Transcript) => void;
   run: (taken: TakenTurn) => void;

@@ -32,7 +32,7 @@ async function all(deltas: AsyncIterable<AnswerDelta>): Promise<AnswerDelta[]> {
 
 it('reads ahead until tools would follow, and returns all deltas when it is taken', async () => {
   const { asked, compose } = composed(text('a'), usage, ROUND_OVER, text('b'));
-  const ahead = new ReadAhead(compose(), [text('before')]);
+  const ahead = new ReadAhead(compose(), Promise.resolve(), [text('before')]);
   await pause();
   expect([asked.count, ahead.used]).toEqual([3, [usage]]);
   expect(ahead.take()).toEqual([text('before'), text('a'), usage, ROUND_OVER]);
@@ -42,14 +42,14 @@ it('reads ahead until tools would follow, and returns all deltas when it is take
 
 it('returns deltas that arrive between take and rest once and in order', async () => {
   const { compose } = composed(text('a'), text('b'), text('c'));
-  const ahead = new ReadAhead(compose());
+  const ahead = new ReadAhead(compose(), Promise.resolve());
   expect(ahead.take()).toEqual([]);
   expect(await all(ahead.rest())).toEqual([text('a'), text('b'), text('c')]);
 });
 
 it('throws the error of composing after the deltas before it', async () => {
   const { compose } = composed(text('a'), new Error('The model is away.'));
-  const ahead = new ReadAhead(compose());
+  const ahead = new ReadAhead(compose(), Promise.resolve());
   await pause();
   expect(ahead.take()).toEqual([text('a')]);
   await expect(all(ahead.rest())).rejects.toThrow('The model is away.');
@@ -57,7 +57,7 @@ it('throws the error of composing after the deltas before it', async () => {
 
 it('reads at most READ_AHEAD_MAX deltas and ends the generator when it is discarded', async () => {
   const { asked, compose } = composed(...Array.from({ length: READ_AHEAD_MAX + 10 }, (_, index) => text(`${index}`)));
-  const ahead = new ReadAhead(compose());
+  const ahead = new ReadAhead(compose(), Promise.resolve());
   for (let turn = 0; turn < 10; turn++) await pause();
   expect(asked).toEqual({ count: READ_AHEAD_MAX, ended: false });
   ahead.giveUp();

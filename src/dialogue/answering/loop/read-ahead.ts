@@ -17,13 +17,14 @@ export class ReadAhead {
   private isTaken = false;
   private isOver = false;
 
-  /** @param before deltas with which the answer begins */
+  /** @param due resolves when composing begins @param before deltas with which the answer begins */
   constructor(
     private readonly deltas: AsyncGenerator<AnswerDelta>,
+    due: Promise<void>,
     before: readonly AnswerDelta[] = [],
   ) {
     this.read = [...before];
-    this.reading = this.readOn();
+    this.reading = due.then(() => this.readOn());
     // `rest` throws the error to the caller that takes the answer.
     this.reading.catch(() => undefined);
   }

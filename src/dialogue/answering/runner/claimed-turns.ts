@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Commands } from '../../../kernel/commands.js';
 import type { Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
+import type { Timing } from '../../../kernel/timing.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { TurnOutcome } from '../../conversation/conversation.events.js';
 import type { Conversation } from '../../conversation/turn.policy.js';
@@ -48,6 +49,7 @@ type Parts = Readonly<{
   calls: BackgroundCalls;
   sharedUse: SharedUse;
   stops: StopWatch;
+  timing: Timing;
   /** The producer id of this process. */
   producer: string;
 }>;
@@ -58,9 +60,13 @@ export class ClaimedTurns {
 
   constructor(private readonly parts: Parts) {}
 
-  /** Begins to compose the answer to a question that is about to be appended. `instead` is the answer that it replaces. */
+  /**
+   * Composes the answer to a question whose append has begun. Composing starts in the next turn of the event loop, because it takes
+   * as long as a short append, and the store sends the append at the end of this turn. `instead` is the answer that it replaces.
+   */
   speculate(transcript: Transcript, signal: AbortSignal, instead: SpeculativeAnswer | undefined): SpeculativeAnswer | undefined {
-    return SpeculativeAnswer.begin(this.parts.composer, transcript, signal, this.executionMode(transcript), instead);
+    const { composer, timing } = this.parts;
+    return SpeculativeAnswer.begin(composer, transcript, signal, this.executionMode(transcript), timing.nextTurn(), instead);
   }
 
   /**

@@ -81,6 +81,26 @@ describe('while the append of a question is in progress', () => {
     expect([model.asked, calls(), answer]).toEqual([1, 1, ['So.', ' Done.']]);
   });
 
+  it('its model is called only after the turn of the event loop in which a store sends the append', async () => {
+    const order: string[] = [];
+    const { ask, worker } = asking(
+      async function* () {
+        order.push('model');
+        yield text('So.');
+      },
+      async (stream) => {
+        if (!stream.startsWith('conversation-')) return;
+        await pause();
+        order.push('append');
+        for (let turn = 0; turn < 20; turn++) await pause();
+        order.push('durable');
+      },
+    );
+    await ask('t1');
+    await worker.beforeApplicationShutdown();
+    expect(order.slice(0, 3)).toEqual(['append', 'model', 'durable']);
+  });
+
   it('and then fails, its model call is stopped, and nothing is written', async () => {
     const { log, model, ask, calls, letGo, runner } = held();
     const asked = ask('t1');

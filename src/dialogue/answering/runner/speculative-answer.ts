@@ -22,6 +22,7 @@ export class SpeculativeAnswer {
     transcript: Transcript,
     signal: AbortSignal,
     executionMode: ExecutionMode,
+    due: Promise<void>,
     before: readonly AnswerDelta[],
   ) {
     this.run = {
@@ -32,11 +33,11 @@ export class SpeculativeAnswer {
       records: () => [],
       shown: [],
     };
-    this.ahead = new ReadAhead(composer.compose(transcript, this.run), before);
+    this.ahead = new ReadAhead(composer.compose(transcript, this.run), due, before);
   }
 
   /**
-   * Undefined if composing does more than call a model. `instead` is the answer that this one replaces because the append lost a
+   * Begins to compose when `due` resolves. Undefined if composing does more than call a model. `instead` is the answer that this one replaces because the append lost a
    * race and was decided again. Its token usage counts for this one.
    */
   static begin(
@@ -44,10 +45,11 @@ export class SpeculativeAnswer {
     transcript: Transcript,
     signal: AbortSignal,
     executionMode: ExecutionMode,
+    due: Promise<void>,
     instead?: SpeculativeAnswer,
   ): SpeculativeAnswer | undefined {
     if (!composer.onlyAsksModels(transcript)) return undefined;
-    return new SpeculativeAnswer(composer, transcript, signal, executionMode, instead?.ahead.used ?? []);
+    return new SpeculativeAnswer(composer, transcript, signal, executionMode, due, instead?.ahead.used ?? []);
   }
 
   /** The deltas read so far and those that follow. From now on the answer may call tools. */

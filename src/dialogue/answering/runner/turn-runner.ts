@@ -82,7 +82,17 @@ export class TurnRunner {
     this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
     const stops = new StopWatch(streams, signals, timing);
-    this.claimed = new ClaimedTurns({ streams, commands, composer, closer, calls, sharedUse, stops, producer: this.producer });
+    this.claimed = new ClaimedTurns({
+      streams,
+      commands,
+      composer,
+      closer,
+      calls,
+      sharedUse,
+      stops,
+      timing,
+      producer: this.producer,
+    });
     this.canContinue = (transcript, shown) => composer.canContinue(transcript, shown);
     this.recovery = new TurnRecovery(streams, commands, closer, this.journals, this.canContinue, this.producer);
   }
