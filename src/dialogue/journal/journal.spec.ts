@@ -100,6 +100,26 @@ it('lets a text wait until the last append is 5 ms old, unless a timer would tak
   expect(store.sizes).toEqual([1, 1, 1]);
 });
 
+it('stores a frame that is written with the next one together with it, or alone when 5 ms have passed', async () => {
+  const store = new ObservedStore();
+  let ring = (): void => undefined;
+  const clock = { elapsedMs: () => 0, within: (_: number, work: () => void) => ((ring = work), () => undefined) };
+  const notice = { type: 'notice', notice: 'One moment.' } as const;
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const { journal } = journalOver(store, 'w1', 'w1', clock as unknown as BatchClock);
+  journal.writeWithNext(notice);
+  await turn();
+  expect(store.sizes).toEqual([]);
+  journal.write(text('a'));
+  await turn();
+  expect(store.sizes).toEqual([2]);
+  journal.writeWithNext(notice);
+  await turn();
+  ring();
+  await journal.flush();
+  expect(store.sizes).toEqual([2, 1]);
+});
+
 it('stores a frame also when no further frame follows', async () => {
   const store = new ObservedStore();
   const { journal } = journalOver(store);

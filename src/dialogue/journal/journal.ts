@@ -15,7 +15,7 @@ import type { FramePublisher } from './frame-publisher.port.js';
 
 /**
  * Text frames within this time share an append. Other frames, the text after them, and the first text after a pause are written
- * at once.
+ * at once, except a frame that is written with the next one.
  */
 const BATCH_DELAY_MS = 5;
 /** A timer is this much too late. A frame that would wait for less is written at once. */
@@ -68,7 +68,8 @@ export class Journal {
   private writing: Promise<void> | undefined;
   private urgent = false;
   private amidText = false;
-  private lastWriteAt = -Infinity;
+  /** When the last append began, or the first frame that waits for another. */
+  private heldSince = -Infinity;
   private failure: Error | undefined;
   private readonly lostController = new AbortController();
   private roomWaiters: (() => void)[] = [];
@@ -93,11 +94,21 @@ export class Journal {
   }
 
   write(frame: Frame): void {
-    if (this.failure) return;
-    this.queue.push(sseData(frame));
     const isText = frame.type === 'answer' || frame.type === 'thought';
     if (!isText || !this.amidText) this.hurry();
     this.amidText = isText;
+    this.enqueue(frame);
+  }
+
+  /** Writes a frame that waits up to BATCH_DELAY_MS for the next one, to share its append. */
+  writeWithNext(frame: Frame): void {
+    this.heldSince = this.clock.elapsedMs();
+    this.enqueue(frame);
+  }
+
+  private enqueue(frame: Frame): void {
+    if (this.failure) return;
+    this.queue.push(sseData(frame));
     this.writing ??= this.drain();
   }
 
@@ -147,7 +158,7 @@ export class Journal {
   }
 
   private async untilDue(): Promise<void> {
-    const waitMs = this.lastWriteAt + BATCH_DELAY_MS - this.clock.elapsedMs();
+    const waitMs = this.heldSince + BATCH_DELAY_MS - this.clock.elapsedMs();
     if (!this.urgent && waitMs > TIMER_MS) {
       await new Promise<void>((resolve) => {
         const cancel = this.clock.within(waitMs, resolve);
@@ -156,7 +167,7 @@ export class Journal {
       this.wakeTimer = undefined;
     }
     this.urgent = false;
-    this.lastWriteAt = this.clock.elapsedMs();
+    this.heldSince = this.clock.elapsedMs();
   }
 
   private async appendBatch(): Promise<void> {

@@ -107,8 +107,8 @@ export class ClaimedTurns {
     const own = { ledger, records, fencingToken };
     const compose = () => this.parts.composer.compose(transcript, { ...own, signal, executionMode, shown });
     const { ready, rest } = speculative?.taken(own) ?? { ready: [], rest: compose() };
-    // The first frame and the ready deltas are written in one step, so that they are stored together.
-    if (opening) journal.write(opening);
+    // The first frame and the ready deltas, or the first ones of a fast model, are stored together.
+    if (opening) journal.writeWithNext(opening);
     const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.errorFor(thrown, turnId, controller));
     const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
     const isPaused = writer.pause && !error && !isStopped;
