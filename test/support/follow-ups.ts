@@ -38,6 +38,8 @@ type FollowUpWorld = {
   resolved: unknown[];
   /** The conversations whose follow-ups wait. */
   waiting: readonly string[];
+  /** How many of them each tick has asked for. */
+  limits: number[];
 };
 
 const newWorld = (): FollowUpWorld => ({
@@ -47,6 +49,7 @@ const newWorld = (): FollowUpWorld => ({
   admitted: [],
   resolved: [],
   waiting: ['c1'],
+  limits: [],
 });
 
 /** The conversation `c1` and its follow-ups. */
@@ -94,7 +97,12 @@ function automaticTurns(store: EventStore, streams: Streams): AutomaticTurnIntak
 /** The ticker of one process, with its elapsed time. */
 export function ticking(store: EventStore = world.log) {
   const streams = new Streams(store, systemTiming);
-  const queries = { waiting: async (limit: number) => world.waiting.slice(0, limit) } as unknown as FollowUpQueries;
+  const queries = {
+    waiting: async (limit: number) => {
+      world.limits.push(limit);
+      return world.waiting.slice(0, limit);
+    },
+  } as unknown as FollowUpQueries;
   const commands = commandsOver(new GatherFollowUpsHandler(streams), new CompleteFollowUpsHandler(streams));
   let elapsedMs = 0;
   const timing = { elapsedMs: () => elapsedMs } as Timing;

@@ -5,7 +5,7 @@ import { askedTurn, cause, eventsOf } from '../../../test/support/turns.js';
 import { encodeMetadata } from '../../kernel/event-sourcing/codec.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { CONVERSATIONS_PER_TICK_MAX, FOLLOW_UP_BATCH_MS } from './deliver-follow-ups.ticker.js';
+import { CONVERSATIONS_PER_TICK_MAX, FOLLOW_UP_BATCH_MS, WAITING_CONVERSATIONS_MAX } from './deliver-follow-ups.ticker.js';
 import { followUpsStream } from './follow-ups.events.js';
 import { answer, automatic, beginAnew, delivering, followUp, settled, ticking, world } from '../../../test/support/follow-ups.js';
 
@@ -14,18 +14,41 @@ beforeEach(beginAnew);
 describe('a follow-up of a conversation', () => {
   beforeEach(() => answer('t1', 'So.'));
 
-  it('is reported although those of many conversations before it fail in each tick', async () => {
-    await followUp('a');
-    const failing = Array.from({ length: CONVERSATIONS_PER_TICK_MAX }, (_, at) => `failing-${at}`);
+  /** Lets the follow-ups of other conversations wait before those of this one. They cannot be read. */
+  async function waitBehindFailing(length: number): Promise<readonly string[]> {
+    const failing = Array.from({ length }, (_, at) => `failing-${at}`);
     const unknown = { type: 'OfANewerVersion', data: '{}', metadata: encodeMetadata(cause) };
     for (const id of failing) await world.log.append(followUpsStream(id), 'none', [{ id: newId(), ...unknown }]);
     world.waiting = [...failing, 'c1'];
+    return failing;
+  }
+
+  it('is reported although those of WAITING_CONVERSATIONS_MAX conversations before it fail', async () => {
+    await followUp('a');
+    await waitBehindFailing(WAITING_CONVERSATIONS_MAX);
+    const { tick, pass } = ticking();
+    const everyMs = FOLLOW_UP_BATCH_MS / 4;
+    for (let ticks = 0; ticks < 20; ticks++, pass(everyMs)) await tick().catch(() => undefined);
+    expect(await automatic()).toHaveLength(1);
+  });
+
+  it('waits if WAITING_CONVERSATIONS_MAX conversations wait before it', async () => {
+    const others = Array.from({ length: WAITING_CONVERSATIONS_MAX }, (_, at) => `other-${at}`);
+    world.waiting = [...others, 'c1'];
+    await ticking().tick();
+    expect(world.limits).toEqual([WAITING_CONVERSATIONS_MAX]);
+  });
+
+  it('is reported although those of many conversations before it fail in each tick', async () => {
+    await followUp('a');
+    const failing = await waitBehindFailing(CONVERSATIONS_PER_TICK_MAX);
     const { tick, pass } = ticking();
     await tick();
     pass(FOLLOW_UP_BATCH_MS);
     await expect(tick()).rejects.toThrow(`${failing.length} of ${failing.length} failed`);
     await tick();
     expect(await automatic()).toHaveLength(1);
+    world.waiting = failing;
     pass(FOLLOW_UP_BATCH_MS);
     await expect(tick()).rejects.toThrow(`${failing.length} of`);
   });

@@ -8,6 +8,7 @@ import { eventsBackwards } from '../../kernel/event-sourcing/event-store.js';
 import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { Failures } from '../../kernel/failures.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { Sightings } from '../../kernel/sightings.js';
 import { Timing } from '../../kernel/timing.js';
@@ -20,8 +21,8 @@ import { type FollowUpId, type FollowUpsEvent, followUpsStream } from './follow-
 const DELIVER_EVERY_MS = 500;
 /** Follow-ups of a conversation that is free wait this long for others, so that one turn reports all of them. */
 export const FOLLOW_UP_BATCH_MS = 2_000;
-/** Maximum number of conversations that wait for that at once. The others follow when these are continued. */
-const WAITING_CONVERSATIONS_MAX = 1_000;
+/** Maximum number of conversations that wait for that at once, without those that failed. The others follow when these are continued. */
+export const WAITING_CONVERSATIONS_MAX = 1_000;
 /** Maximum number of conversations that one tick continues. The others follow in the next tick. */
 export const CONVERSATIONS_PER_TICK_MAX = 100;
 const CONVERSATIONS_AT_ONCE_MAX = 8;
@@ -41,6 +42,8 @@ export class DeliverFollowUps implements Ticker {
   /** The follow-ups of the conversations that were busy in the last tick, so that the next one reads only later events. */
   private busy: ReadonlyMap<string, Folded<FollowUpsOfConversation>> = new Map();
   private readonly waiting: Sightings;
+  /** The waiting conversations that could not be continued. */
+  private readonly failures = new Failures();
 
   constructor(
     private readonly queries: FollowUpQueries,
@@ -53,16 +56,19 @@ export class DeliverFollowUps implements Ticker {
   }
 
   async tick(): Promise<void> {
-    const waiting = await this.queries.waiting(WAITING_CONVERSATIONS_MAX);
+    const waiting = await this.queries.waiting(WAITING_CONVERSATIONS_MAX + this.failures.size);
     this.waiting.look(waiting);
-    const due = waiting.filter((id) => this.waiting.ageMs(id) >= FOLLOW_UP_BATCH_MS).slice(0, CONVERSATIONS_PER_TICK_MAX);
+    this.failures.look(waiting);
+    const isDue = (id: string) => this.waiting.ageMs(id) >= FOLLOW_UP_BATCH_MS;
+    const due = this.failures.fewestFirst(waiting.filter(isDue), (id) => id).slice(0, CONVERSATIONS_PER_TICK_MAX);
     const busy = new Map<string, Folded<FollowUpsOfConversation>>();
     const deliver = async (conversationId: string) => {
       try {
         const waiting = await this.deliver(conversationId, this.busy.get(conversationId));
         if (waiting) busy.set(conversationId, waiting);
       } catch (error) {
-        // The next ticks try the others first.
+        this.failures.add(conversationId);
+        // It is not tried again in each tick.
         this.waiting.restart(conversationId);
         throw error;
       }
