@@ -13,7 +13,7 @@ import { UnclaimedTurns } from './unclaimed-turns.js';
 
 const UNCLAIMED_EVERY_MS = 1_000;
 /** Maximum number of waiting turns that this process remembers while no worker is alive. The others follow when these are over. */
-export const WAITING_TURNS_MAX = 10_000;
+const WAITING_TURNS_MAX = 10_000;
 
 /**
  * While no worker is alive, the processes that accept questions write notices for the readers, fail questions that have waited
