@@ -61,6 +61,8 @@ const BODY_STALL_MS_MAX = 60_000;
 export const PARAMETER_CHARACTERS_MAX = 512;
 const FORM_FIELD_BYTES_MAX = 1024 * 1024;
 const IDLE_SWEEP_MS = 50;
+/** A streamed file has eleven listeners for `close`, one more than the number from which on Node warns of a leak. */
+const RESPONSE_LISTENERS_MAX = 20;
 
 const ALLOWED_HEADERS = [
   'Authorization',
@@ -197,6 +199,7 @@ function configureHttp(app: NestFastifyApplication, options: HttpOptions): void 
 /** Adds the request id, and refuses requests that are too large or that arrive during the shutdown. */
 function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploadRequestBytesMax }: HttpOptions) {
   fastify.addHook('onRequest', (request, reply, done) => {
+    reply.raw.setMaxListeners(RESPONSE_LISTENERS_MAX);
     void reply.header(REQUEST_ID_HEADER, request.id);
     if (adapter.draining) {
       void reply.header('Connection', 'close');

@@ -250,6 +250,20 @@ describe('an artifact of a conversation', () => {
     expect((await carol.delete(path)).status).toBe(200);
   });
 
+  it('is downloaded with an agent’s key without a warning of Node about too many listeners', async () => {
+    const created = await read(carol.post('/api/create_agent', { name: 'Guide', description: 'x', status: 'published', prompt_id: 'default', agent_type: 'classic', retriever: 'classic', chunks: '0', source: 'default' })); // oxfmt-ignore
+    const key = created.body['key'] as string;
+    const visitor = new Client(service.url, { 'x-api-key': key });
+    const conversationId = await asked(visitor, {}, { api_key: key });
+    const { path } = await stored('Tea', { ownerId: carolsId, parent: { conversationId, workflowRunId: newId() } });
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    expect(await (await visitor.get(`${path}/download?conversation_id=${conversationId}`)).text()).toBe('Tea');
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   describe('shown by a link', () => {
     const nobody = () => new Client(service.url);
     const turnsOf = async (conversationId: string) => {
