@@ -230,11 +230,17 @@ describe('an artifact of a conversation', () => {
     await eventually(async () => (await carol.get(path)).status === 404);
   });
 
-  it('can be read with the agent’s key and the conversation’s id, and changed only by its owner', async () => {
+  /** A caller with the key of a new agent, and the caller's conversation with it. */
+  const visiting = async () => {
     const created = await read(carol.post('/api/create_agent', { name: 'Guide', description: 'x', status: 'published', prompt_id: 'default', agent_type: 'classic', retriever: 'classic', chunks: '0', source: 'default' })); // oxfmt-ignore
     const key = created.body['key'] as string;
     const visitor = new Client(service.url, { 'x-api-key': key });
     const conversationId = await asked(visitor, {}, { api_key: key });
+    return { visitor, conversationId };
+  };
+
+  it('can be read with the agent’s key and the conversation’s id, and changed only by its owner', async () => {
+    const { visitor, conversationId } = await visiting();
     expect(typeof conversationId).toBe('string');
     const { path } = await stored('Tea', { ownerId: carolsId, parent: { conversationId, workflowRunId: newId() } });
     const named = `?conversation_id=${conversationId}`;
@@ -251,10 +257,7 @@ describe('an artifact of a conversation', () => {
   });
 
   it('is downloaded with an agent’s key without a warning of Node about too many listeners', async () => {
-    const created = await read(carol.post('/api/create_agent', { name: 'Guide', description: 'x', status: 'published', prompt_id: 'default', agent_type: 'classic', retriever: 'classic', chunks: '0', source: 'default' })); // oxfmt-ignore
-    const key = created.body['key'] as string;
-    const visitor = new Client(service.url, { 'x-api-key': key });
-    const conversationId = await asked(visitor, {}, { api_key: key });
+    const { visitor, conversationId } = await visiting();
     const { path } = await stored('Tea', { ownerId: carolsId, parent: { conversationId, workflowRunId: newId() } });
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
