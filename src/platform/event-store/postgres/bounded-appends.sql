@@ -1,4 +1,4 @@
--- Appends as `append` does, and gives the streams of those that are there now an age limit where one is named (null: as it is).
+-- Appends as `append` does, and sets the age limits that the stored appends name for their streams (null: unchanged).
 create function event_store.append_bounded(
   append_stream text[], append_expected integer[], append_count integer[],
   event_append integer[], event_revision integer[], event_id uuid[], event_type text[], event_data text[], event_metadata text[],
@@ -17,7 +17,7 @@ begin
     )
   loop
     if done.log_position is not null and append_max_age_seconds[done.append] is not null then
-      -- Nothing is to be deleted before the newest event may have left: until then reads hide what is too old.
+      -- Events are deleted once the newest one may be too old. Until then, reads hide those that are.
       update event_store.stream s
       set max_age_seconds = append_max_age_seconds[done.append],
           scavenge_at = coalesce(s.scavenge_at, done.at + append_max_age_seconds[done.append] * interval '1 second')

@@ -7,7 +7,7 @@ create table event_store.stream (
   revision integer not null,
   max_age_seconds integer check (max_age_seconds > 0),
   max_count integer check (max_count > 0),
-  -- When events may have left its bounds, to be looked at and deleted.
+  -- The time at which its events are next checked for deletion, because some may be outside its bounds by then.
   scavenge_at timestamptz
 ) with (fillfactor = 80);
 
@@ -32,8 +32,8 @@ create table event_store.event (
 -- The frames of messages are most of the log, and most readers want everything else.
 create index event_but_frames on event_store.event (position) where category <> 'message';
 
--- When a stream that has got new events is to be looked at for events to delete: as noted, else once the new ones may have
--- left its bounds.
+-- The time of the next check for events to delete, after an append: the time that is noted already, or else the time at which
+-- the new events may be outside the bounds.
 create function event_store.next_scavenge(s event_store.stream, now_at timestamptz) returns timestamptz language sql stable as $$
   select coalesce(s.scavenge_at, now_at + coalesce(s.max_age_seconds, case when s.max_count is not null then 3600 end) * interval '1 second')
 $$;
@@ -60,11 +60,11 @@ begin
     raise exception 'An append must see what was committed while it waited for the lock.' using errcode = 'feature_not_supported';
   end if;
   perform pg_advisory_xact_lock(7306093881446135);
-  -- As fine as what programs make of it, so that an event has one time wherever it comes from.
+  -- In milliseconds, as programs read it, so that an event has the same time wherever it is read.
   now_at := date_trunc('milliseconds', clock_timestamp());
 
   if cardinality(append_stream) = 1 then
-    -- Alone, as most are when little happens, an append that fits takes a third less time this way than by the statement below.
+    -- A single append, the usual case under little load, takes a third less time here than in the statement below.
     update event_store.stream s
     set revision = s.revision + append_count[1], scavenge_at = event_store.next_scavenge(s, now_at)
     where s.name = append_stream[1] and s.revision = append_expected[1]
@@ -96,7 +96,7 @@ begin
   ), created as (
     insert into event_store.stream (name, category, revision)
     select p.stream, split_part(p.stream, '-', 1), p.count - 1 from picked p where p.number is null
-    -- It may have been given bounds a moment ago; the append is then sent again.
+    -- If another transaction has just created the row to set bounds, the append is sent again.
     on conflict (name) do nothing
     returning number, name, category
   ), moved as (
@@ -126,7 +126,8 @@ begin
 
   get diagnostics written = row_count;
   if written < cardinality(append_stream) then
-    -- Some did not fit. What is there already under the same ids is the same append, sent again; of the rest, where the stream is.
+    -- Some appends were not written. An append whose events are stored under the same ids is a repetition. For the others, the
+    -- current revision of their stream is returned.
     return query
     select a.append::integer, coalesce(done.revision, s.revision, -1), done.position, now_at, false, false
     from unnest(append_stream, append_expected, append_count) with ordinality as a (stream, expected, count, append)
@@ -141,8 +142,8 @@ begin
   end if;
 end $$;
 
--- Deletes events that the bounds of their stream hide, oldest first and not more than so many; answers how many. Once none
--- is left it notes when to look again.
+-- Deletes events outside the bounds of their stream, oldest first and at most `events_max`, and returns their number. Once none is
+-- left, it notes the time of the next check.
 create function event_store.scavenge(stream_number bigint, events_max integer) returns integer language plpgsql as $$
 declare
   bounds event_store.stream;
@@ -160,7 +161,7 @@ begin
   get diagnostics deleted = row_count;
   perform set_config('event_store.scavenging', 'off', true);
   if deleted < events_max then
-    -- With the row in hand, no append can come between the look at what is left and the note.
+    -- While the row is locked, no append can change the stream between this check and the note.
     perform from event_store.stream s where s.number = stream_number for update;
     update event_store.stream s
     set scavenge_at = (

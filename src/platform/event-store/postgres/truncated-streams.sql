@@ -1,4 +1,4 @@
--- A stream can be cut off: nothing below this revision is kept.
+-- A stream can be truncated: events below this revision are deleted.
 alter table event_store.stream add column truncate_before integer check (truncate_before >= 0);
 
 create or replace function event_store.scavenge(stream_number bigint, events_max integer) returns integer language plpgsql as $$
@@ -22,7 +22,7 @@ begin
   get diagnostics deleted = row_count;
   perform set_config('event_store.scavenging', 'off', true);
   if deleted < events_max then
-    -- With the row in hand, no append can come between the look at what is left and the note.
+    -- While the row is locked, no append can change the stream between this check and the note.
     perform from event_store.stream s where s.number = stream_number for update;
     update event_store.stream s
     set scavenge_at = (

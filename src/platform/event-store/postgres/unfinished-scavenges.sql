@@ -1,5 +1,6 @@
--- Deletes events that the bounds of their stream hide, oldest first and not more than so many; answers how many. What is left of them,
--- as where another process has deleted some or the bounds have changed meanwhile, stays due; else it notes when to look again.
+-- Deletes events outside the bounds of their stream, oldest first and at most `events_max`, and returns their number. If some are
+-- left, because another process has deleted others or the bounds have changed meanwhile, the stream stays due. Otherwise the time
+-- of the next check is noted.
 create or replace function event_store.scavenge(stream_number bigint, events_max integer) returns integer language plpgsql as $$
 declare
   bounds event_store.stream;
@@ -21,7 +22,7 @@ begin
   get diagnostics deleted = row_count;
   perform set_config('event_store.scavenging', 'off', true);
   if deleted < events_max then
-    -- With the row in hand, no append and no change of bounds can come between the look at what is left and the note.
+    -- While the row is locked, no append and no change of bounds can come between this check and the note.
     perform from event_store.stream s where s.number = stream_number for update;
     update event_store.stream s
     set scavenge_at = (
@@ -37,7 +38,7 @@ begin
   return deleted;
 end $$;
 
--- What earlier ones have left of streams that were cut off.
+-- Streams whose truncation an earlier version of the function has left unfinished.
 set local statement_timeout = '10min';
 update event_store.stream s set scavenge_at = now()
 where s.scavenge_at is null and exists (
