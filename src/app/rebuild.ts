@@ -4,6 +4,7 @@ import { projections } from '../../projections/catalogue.js';
 import type { Projection } from '../../projections/projection.js';
 import type { EventStore } from '../kernel/event-sourcing/event-store.js';
 import type { LogUse } from '../kernel/event-sourcing/log-format.js';
+import { isDiskFull } from '../kernel/full-disk.js';
 import { configOrExit } from '../platform/config/load-config.js';
 import { EventStoreDbEventStore } from '../platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
@@ -161,7 +162,8 @@ async function rebuilt({ sql, store }: Opened, projection: Projection) {
         onProgress: (progress) => display.show(progress),
       });
     } catch (error) {
-      if (!isOutage(error) || outages === OUTAGES_IN_A_ROW_MAX || cancel.signal.aborted) throw error;
+      // A full disk is not waited for, because the rows of the rebuild may be what fills it.
+      if (!isOutage(error) || isDiskFull(error) || outages === OUTAGES_IN_A_ROW_MAX || cancel.signal.aborted) throw error;
       display.end();
       process.stderr.write(`${(error as Error).message} Trying again.\n`);
       await systemTiming.pause(backOffMs(outages, systemTiming), cancel.signal);

@@ -95,7 +95,7 @@ describe('read models that are up to date', () => {
 
   it('do not wait for one that is locked, as at the end of its rebuild', async () => {
     let position = 0n;
-    await heldStill(database.sql, 'balances', async () => {
+    await heldStill(database.sql, systemTiming, 'balances', async () => {
       position = await append(store, 'account-a', moved('a', 9));
       await isWritten(position, ['accounts', 'ledgers']);
       expect(await cents('balances')).toBe(0);

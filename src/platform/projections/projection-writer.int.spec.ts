@@ -6,6 +6,7 @@ import { EventsForTests, projecting } from '../../../test/support/projecting.js'
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { DefinitionChanged, definitionOf } from './definition.js';
 import { HELD_EVENTS_MAX, TooManyHeld } from './parking.js';
+import { systemTiming } from '../system-timing.js';
 import { ProjectionWriter } from './projection-writer.js';
 import { heldStill } from './rebuild-comparison.js';
 import { FencedOut } from './shared-transaction.js';
@@ -48,7 +49,7 @@ describe('a projection', () => {
   it('locks its checkpoint before any row, so that a rebuild can swap the tables', async () => {
     await read.given('account-a', [opened('a')]);
     let written: Promise<unknown> | undefined;
-    await heldStill(database.sql, 'accounts', async (tx) => {
+    await heldStill(database.sql, systemTiming, 'accounts', async (tx) => {
       written = read.given('account-a', [moved('a', 5)]);
       const waiting = () => tx`select from pg_locks where not granted and relation = 'accounts.checkpoint'::regclass`;
       await eventually(async () => (await waiting()).length > 0);

@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
+import type { Timing } from '../../kernel/timing.js';
 import { checksumsOf, type Difference, firstDifference, sameChecksums, type TableChecksum } from './comparison.js';
 
 /** The comparison of two schemas at the same position of the log. */
@@ -14,19 +15,43 @@ export type Comparison = Readonly<{
 
 /** How long to wait for a lock that a page of the live projection holds. */
 const LOCK_MS_MAX = 30_000;
+/** How often the server hears from the holder of the lock, and after how much silence it takes the lock back. */
+const HEARTBEAT = { everyMs: 3_000, silentMsMax: 15_000 };
 
-/** Blocks the writer of the live schema during the work. Readers are not affected. */
+/**
+ * Blocks the writer of the live schema during the work. Readers are not affected. A process that is frozen meanwhile, as by Ctrl-Z,
+ * loses the lock, so that the live writer continues; the work then fails.
+ */
 export async function heldStill<T>(
   sql: Sql,
+  timing: Timing,
   schema: string,
   run: (tx: TransactionSql, position: bigint) => Promise<T>,
+  heartbeat = HEARTBEAT,
 ): Promise<T> {
   return (await sql.begin(async (tx) => {
-    await tx`select set_config('lock_timeout', ${String(LOCK_MS_MAX)}, true), ${withoutTimeouts(tx)}`;
+    await tx`
+      select set_config('lock_timeout', ${String(LOCK_MS_MAX)}, true), set_config('statement_timeout', '0', true),
+        set_config('idle_in_transaction_session_timeout', ${String(heartbeat.silentMsMax)}, true)`;
     await tx`lock table ${tx(schema)}.checkpoint in exclusive mode`;
     const [row] = await tx<{ position: string }[]>`select position::text from ${tx(schema)}.checkpoint`;
-    return run(tx, BigInt(row!.position));
+    const over = new AbortController();
+    // Without the lock, the end of the transaction fails.
+    void beat(tx, timing, heartbeat.everyMs, over.signal).catch(() => undefined);
+    try {
+      return await run(tx, BigInt(row!.position));
+    } finally {
+      over.abort();
+    }
   })) as T;
+}
+
+async function beat(tx: TransactionSql, timing: Timing, everyMs: number, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await timing.pause(everyMs, signal);
+    if (signal.aborted) return;
+    await tx`select`;
+  }
 }
 
 /**
@@ -35,14 +60,15 @@ export async function heldStill<T>(
  */
 export async function compareAtRest(
   sql: Sql,
+  timing: Timing,
   { live, rebuilt }: { live: string; rebuilt: string },
   bringTo: (position: bigint) => Promise<void>,
 ): Promise<Comparison> {
   return sql.begin('isolation level repeatable read read only', async (view) => {
-    const position = await heldStill(sql, live, async (_, at) => {
+    const position = await heldStill(sql, timing, live, async (_, at) => {
       await bringTo(at);
       // The first statement takes the snapshot.
-      await view`select ${withoutTimeouts(view)}`;
+      await view`select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`;
       return at;
     });
     const [ours, theirs] = [await checksumsOf(view, live), await checksumsOf(view, rebuilt)];
@@ -50,6 +76,3 @@ export async function compareAtRest(
     return { position, live: ours, rebuilt: theirs, difference };
   });
 }
-
-const withoutTimeouts = (sql: TransactionSql) => sql`
-  set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`;

@@ -329,6 +329,24 @@ describe('a rebuild', () => {
     expect(await cents()).toBe(4);
   });
 
+  it.each([
+    ['a verification that is cancelled', { verifyOnly: true }, undefined],
+    ['a rebuild that fills the disk', {}, Object.assign(new Error('No space left on device'), { code: '53100' })],
+  ])('leaves no rows behind: %s', async (_, options, fault) => {
+    await project();
+    await reached(await openAccounts(2, 2));
+    const cancel = new AbortController();
+    const onProgress = ({ events }: { events: number }) => {
+      if (events === 0) return;
+      if (fault) throw fault;
+      cancel.abort();
+    };
+    await expect(rebuild(accounts(), { ...options, signal: cancel.signal, onProgress })).rejects.toThrow(
+      fault ?? RebuildCancelled,
+    );
+    expect(await schemas()).toEqual(['accounts']);
+  });
+
   it('verifies from the start of the log, although an interrupted rebuild has read the events that have changed', async () => {
     const before = await project();
     await reached(await openAccounts(2, 2));

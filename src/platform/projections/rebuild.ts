@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import { filterOf, type Projection } from '../../../projections/projection.js';
 import { type EventStore, isPlaceIn } from '../../kernel/event-sourcing/event-store.js';
+import { isDiskFull } from '../../kernel/full-disk.js';
 import type { Timing } from '../../kernel/timing.js';
 import { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
@@ -90,12 +91,21 @@ export class Rebuild {
     const leadership = new Leadership(sql, options.timing);
     try {
       if (!(await leadership.tryGain(`rebuild:${projection.name}`))) throw new RebuildUnderWay(projection.name);
-      return await new Rebuild(sql, store, await definitionOf(projection), options).run();
-    } catch (error) {
-      // This process has lost its leadership, and another one has begun a rebuild since.
-      throw error instanceof FencedOut ? new RebuildUnderWay(projection.name) : error;
+      return await new Rebuild(sql, store, await definitionOf(projection), options).runOrLeave();
     } finally {
       await leadership.close();
+    }
+  }
+
+  private async runOrLeave(): Promise<RebuildOutcome> {
+    try {
+      return await this.run();
+    } catch (error) {
+      // This process has lost its leadership, and another one has begun a rebuild since.
+      if (error instanceof FencedOut) throw new RebuildUnderWay(this.definition.projection.name);
+      // Nobody continues a verification, and rows that fill the disk would keep the service from storing anything.
+      if (this.options.verifyOnly || isDiskFull(error)) await dropSchema(this.sql, this.shadow).catch(() => undefined);
+      throw error;
     }
   }
 
@@ -192,9 +202,9 @@ export class Rebuild {
   }
 
   private async compareOnce(): Promise<Comparison> {
-    const { sql, definition, shadow } = this;
+    const { sql, definition, shadow, options } = this;
     this.show('comparing', this.writer.position);
-    return compareAtRest(sql, { live: definition.schema, rebuilt: shadow }, async (position) => {
+    return compareAtRest(sql, options.timing, { live: definition.schema, rebuilt: shadow }, async (position) => {
       await this.fill(position);
       // Fails if another rebuild has taken the rebuilt schema over and is filling it again.
       await sql.begin((tx) => this.writer.keepOthersOut(tx));
@@ -202,7 +212,7 @@ export class Rebuild {
   }
 
   private async swap(): Promise<void> {
-    const { sql, definition } = this;
+    const { sql, definition, options } = this;
     await this.catchUp();
     this.show('swapping', this.writer.position);
     if ((await this.livePosition()) === undefined) {
@@ -212,13 +222,13 @@ export class Rebuild {
       });
       return;
     }
-    await heldStill(sql, definition.schema, async (tx, position) => {
+    await heldStill(sql, options.timing, definition.schema, async (tx, position) => {
       await this.fill(this.isLivePlaced ? position : await this.store.head());
       await this.writer.keepOthersOut(tx);
       await putInPlace(tx, definition.schema, true);
     });
     // The rows are in place. Tables that a backup still reads are dropped by the next rebuild.
-    await dropRetired(sql, definition.schema, this.options.timing).catch(() => undefined);
+    await dropRetired(sql, definition.schema, options.timing).catch(() => undefined);
   }
 
   /** Applies events exactly up to a position. Past it, the two schemas could not be compared. */
