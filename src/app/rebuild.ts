@@ -8,6 +8,7 @@ import { isDiskFull } from '../kernel/full-disk.js';
 import { configOrExit } from '../platform/config/load-config.js';
 import { EventStoreDbEventStore } from '../platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
+import { requireSpaceLeft } from '../platform/free-space.js';
 import { openDatabase } from '../platform/postgres/database.js';
 import { DirectoryInUse } from '../platform/postgres/directory-lock.js';
 import { startEmbeddedPostgres } from '../platform/postgres/embedded-postgres.js';
@@ -32,7 +33,15 @@ const CANCELLED_EXIT_CODE = 130;
 const RESTART_MS_MAX = 60_000;
 const REACTION = 'reaction:';
 
-type Opened = Readonly<{ sql: Sql; store: EventStore; logUse: LogUse; start: () => Promise<void>; close: () => Promise<void> }>;
+type Opened = Readonly<{
+  sql: Sql;
+  store: EventStore;
+  logUse: LogUse;
+  /** The folder of the embedded Postgres; undefined with another one, whose disk is not known. */
+  folder: string | undefined;
+  start: () => Promise<void>;
+  close: () => Promise<void>;
+}>;
 type Options = { verify?: true; parked?: true; json?: true };
 
 const command = new Command('rebuild')
@@ -88,6 +97,7 @@ async function open(): Promise<Opened> {
       if (log instanceof PostgresEventStore) await log.start();
     },
     logUse: logUseOf(config),
+    folder: embedded && config.dataDir,
     close: async () => {
       await log.close();
       await database.end({ timeout: 5 });
@@ -150,7 +160,7 @@ async function takeBack({ sql, store }: Opened): Promise<void> {
 }
 
 /** Rebuilds a projection, and continues after outages as after a kill. */
-async function rebuilt({ sql, store }: Opened, projection: Projection) {
+async function rebuilt({ sql, store, folder }: Opened, projection: Projection) {
   const style = options.json ? 'silent' : process.stdout.isTTY ? 'bar' : 'lines';
   for (let outages = 1; ; outages++) {
     const display = new RebuildDisplay(style, projection.name, systemTiming);
@@ -159,7 +169,10 @@ async function rebuilt({ sql, store }: Opened, projection: Projection) {
         verifyOnly: options.verify === true,
         timing: systemTiming,
         signal: cancel.signal,
-        onProgress: (progress) => display.show(progress),
+        onProgress: (progress) => {
+          display.show(progress);
+          if (folder !== undefined && progress.phase === 'rebuilding') requireSpaceLeft(folder);
+        },
       });
     } catch (error) {
       // A full disk is not waited for, because the rows of the rebuild may be what fills it.
