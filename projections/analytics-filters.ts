@@ -26,7 +26,11 @@ export type LogKey = Readonly<{ id: string; at: Date }>;
 export const newestOf = (sql: Sql, found: PendingQuery<Row[]>, { level, search }: LogFilter, limit: number) =>
   level === undefined && search === undefined
     ? sql<LogKey[]>`${found} order by at desc, id desc limit ${limit}`
-    : sql<LogKey[]>`with found as materialized (${found}) select id, at from found order by at desc, id desc limit ${limit}`;
+    : newestOfAll(sql, found, limit);
+
+/** The newest of the entries that a query finds, which are all found before they are sorted. */
+export const newestOfAll = (sql: Sql, found: PendingQuery<Row[]>, limit: number) =>
+  sql<LogKey[]>`with found as materialized (${found}) select id, at from found order by at desc, id desc limit ${limit}`;
 
 /** The size of the texts of the entries of one type on a page, in UTF-8. A user may have thousands of entries of 1 MiB. */
 export const LOG_TEXTS_BYTES_MAX = 8 * 1024 * 1024;

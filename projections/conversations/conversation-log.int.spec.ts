@@ -3,6 +3,7 @@ import { type ConversationEvent, conversationStream } from '../../src/dialogue/c
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
+import { rowsRead } from '../../test/support/rows-read.js';
 import { LOG_BEGINNING_CHARACTERS, LOG_TEXTS_BYTES_MAX } from '../analytics-filters.js';
 import { ReadModels } from '../read-models.js';
 import { ConversationLogQueries } from './conversation-log.queries.js';
@@ -52,4 +53,24 @@ it('the older answers are shortened when the texts of the newer ones fill a page
     Array.from({ length: TURNS - whole.length }, () => ['y'.repeat(LOG_BEGINNING_CHARACTERS), 'Because.']),
   );
   expect(await queries.entries([])).toEqual([]);
+});
+
+it('the newest answers of a user who has long been away are found without those that others got since', async () => {
+  const [own, others] = [1_000, 20_000];
+  await database.sql`
+    insert into conversations.conversation (conversation_id, owner_id, name, visibility, shared_usage, started_at)
+    select 'many-' || n, case when n <= ${own} then 'away' else 'user-' || n % 20 end, 'Why', 'listed', false, now()
+    from generate_series(1, ${own + others}) as n`;
+  await database.sql`
+    insert into conversations.turn (turn_id, conversation_id, index, status, question, request_id, model_id, asked_at, changed_at, ended)
+    select 'many-' || n, 'many-' || n, 0, 'answered', 'Why?', 'r', 'm', at, at, 3
+    from generate_series(1, ${own + others}) as n, lateral (select timestamptz '2026-02-01' + n * interval '1 minute' as at) as each`;
+  await database.sql`analyze conversations.conversation, conversations.turn`;
+  const filter = { ownerId: 'away', agentId: undefined, level: undefined, search: undefined };
+  let found: readonly { id: string }[] = [];
+  const rows = await rowsRead(database.url, async (sql) => {
+    found = await new ConversationLogQueries(new ReadModels(sql)).newest(filter, 10);
+  });
+  expect(found.map(({ id }) => id)).toEqual(Array.from({ length: 10 }, (_, n) => `many-${own - n}`));
+  expect(rows).toBeLessThan(others / 2);
 });

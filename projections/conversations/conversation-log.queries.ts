@@ -1,4 +1,13 @@
-import { LOG_TEXTS_BYTES_MAX, logText, type LogFilter, type LogKey, type LogLevel, newestOf } from '../analytics-filters.js';
+import type { PendingQuery, Row } from 'postgres';
+import {
+  LOG_TEXTS_BYTES_MAX,
+  logText,
+  type LogFilter,
+  type LogKey,
+  type LogLevel,
+  newestOf,
+  newestOfAll,
+} from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 /** An answer that has ended, with its question. */
@@ -15,19 +24,30 @@ export type LoggedAnswer = Readonly<{
   isShortened: boolean;
 }>;
 
+/** The number of answers of all users among which the newest of a user are looked for first. */
+const RECENT_MAX = 2_000;
+
 export class ConversationLogQueries extends Queries {
-  /** The newest answers of a user's conversations. */
+  /**
+   * The newest answers of a user's conversations. They are looked for among the newest answers of all users, and where too few of
+   * those are theirs, in all of their conversations. So what others asked meanwhile is not read.
+   */
   async newest(filter: LogFilter, limit: number): Promise<readonly LogKey[]> {
     const { sql } = this;
     const { ownerId, agentId, level, search } = filter;
-    const found = sql`
-      select turn_id as id, changed_at as at
-      from conversations.conversation join conversations.turn using (conversation_id)
-      where owner_id = ${ownerId} and not superseded and ended is not null
+    const found = (turns: PendingQuery<Row[]>) => sql`
+      select turn_id as id, changed_at as at from conversations.conversation cross join lateral (${turns}) as turn
+      where turn.conversation_id = conversation.conversation_id and owner_id = ${ownerId}
         ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
         ${level === undefined ? sql`` : sql`and ${this.level} = ${level}`}
         ${search === undefined ? sql`` : sql`and strpos(lower(question), lower(${search})) > 0`}`;
-    return newestOf(sql, found, filter, limit);
+    const ended = sql`select * from conversations.turn where not superseded and ended is not null`;
+    if (level !== undefined || search !== undefined) return newestOf(sql, found(ended), filter, limit);
+    const recent = found(sql`${ended} order by changed_at desc, turn_id desc limit ${RECENT_MAX}`);
+    const keys = await newestOf(sql, recent, filter, limit);
+    if (keys.length === limit) return keys;
+    // By their conversations, because the planner would read the answers of all users where it expects many to be theirs.
+    return newestOfAll(sql, found(sql`${ended} and turn.conversation_id = conversation.conversation_id offset 0`), limit);
   }
 
   /** These answers. The older ones are shortened once the texts of the newer ones fill a page. */
