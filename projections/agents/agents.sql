@@ -2,7 +2,7 @@ create table agent (
   agent_id       text primary key,
   owner_id       text not null,
   status         text not null,
-  -- all but the schema of structured answers, whose order of keys jsonb would lose
+  -- Without the schema of structured answers, because jsonb would change the order of its keys.
   configuration  jsonb not null,
   json_schema    json,
   created_at     timestamptz not null,
@@ -21,7 +21,7 @@ create unique index agent_key_by_agent on agent_key (agent_id);
 create table agent_webhook (
   token_hash      text primary key,
   agent_id        text not null,
-  -- where the token is kept
+  -- The credentials that contain the token.
   credentials_id  text not null
 );
 create unique index agent_webhook_by_agent on agent_webhook (agent_id);
@@ -34,7 +34,7 @@ create table agent_link (
   shared_at  timestamptz not null
 );
 
--- Which agents of others users have come to by links. It counts while the link is that of the agent.
+-- The agents of others that users have opened by a link. A row counts while its link is the agent's current one.
 create table kept_agent (
   user_id   text not null,
   agent_id  text not null,
@@ -57,7 +57,7 @@ create table agent_use (
   last_used_at  timestamptz not null
 );
 
--- Where agents are sorted into. An agent may name one that is gone: it is in none then.
+-- An agent may name a folder that was deleted; it is then in none.
 create table agent_folder (
   folder_id   text primary key,
   owner_id    text not null,

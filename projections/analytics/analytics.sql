@@ -1,10 +1,10 @@
--- Whose conversations are, and whose agents they ask.
+-- The owners of conversations.
 create table conversation (
   conversation_id   text primary key,
   owner_id          text not null
 );
 
--- Headless runs and monitors, for whom they work, and what set them off.
+-- Headless runs and monitors, with the user for whom they work, and what started them.
 create table worker (
   worker_id         text primary key,
   owner_id          text not null,
@@ -12,15 +12,16 @@ create table worker (
   source            text not null
 );
 
--- Tokens that models have used, at the time when that became known: a row for each turn, each attempt of a run and each check of a monitor.
+-- Tokens used by models, by the time at which the usage became known: a row for each turn, each attempt of a run and each check of a
+-- monitor.
 create table spent (
-  -- the turn, the run or the monitor
+  -- The turn, the run or the monitor.
   spender_id        text not null,
-  -- the revision of the event that said so; of a turn 0
+  -- The revision of the event that reported the usage; 0 for a turn.
   part              integer not null,
   owner_id          text not null,
   agent_id          text,
-  -- null: not known
+  -- Null: unknown.
   model_id          text,
   -- chat, api, schedule, follow-up, webhook or monitor
   source            text not null,
@@ -32,9 +33,9 @@ create table spent (
 create index spent_of_owner on spent (owner_id, at);
 create index spent_of_agent on spent (agent_id, at) where agent_id is not null;
 
--- How often an answer has called a tool.
+-- The number of calls of a tool by an answer.
 create table tool_use (
-  -- the turn or the run
+  -- The turn or the run.
   spender_id        text not null,
   tool_name         text not null,
   conversation_id   text,

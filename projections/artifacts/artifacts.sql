@@ -8,7 +8,7 @@ create table artifact (
   title           text not null,
   metadata        json not null,
   current_version integer not null,
-  -- Of its versions together; one that was restored has the bytes of an earlier one.
+  -- The size of all its versions. A restored version shares the bytes of an earlier one.
   bytes           bigint not null,
   created_at      timestamptz not null,
   updated_at      timestamptz not null

@@ -14,31 +14,31 @@ create table event (
 );
 create table agent (
   stream text primary key,
-  -- The actor that its owner is.
+  -- Its owner, as an actor.
   owner  text not null
 );
 create table agent_key (
-  -- The actor that the holder of the key is, also of one that has been revoked.
+  -- Callers with the key, as an actor; also of a revoked key.
   actor  text primary key,
-  -- The stream of the agent.
+  -- The stream of its agent.
   agent  text not null
 );
 create table access_token (
-  -- The actor that the bearer of the token is, also of one that has been revoked.
+  -- Callers with the token, as an actor; also of a revoked token.
   actor  text primary key,
-  -- The actor that its owner is.
+  -- Its owner, as an actor.
   owner  text not null
 );
 create table device (
-  -- The actor that the device is, also one that has been revoked.
+  -- The device as an actor; also a revoked one.
   actor  text primary key,
-  -- The actor that its owner is.
+  -- Its owner, as an actor.
   owner  text not null
 );
 create table link (
-  -- The actor that the readers of the link are, also of one that has ended.
+  -- Readers of the link, as an actor; also of a link that has ended.
   actor  text primary key,
-  -- The actor that its owner is.
+  -- Its owner, as an actor.
   owner  text not null
 );
 create index link_of_owner on link (owner);

@@ -1,10 +1,10 @@
--- Another read model may make one of these at the same time, which would fail.
+-- Another read model may create an extension at the same time, which would fail.
 select pg_advisory_xact_lock(hashtextextended('extensions', 0));
 create extension if not exists unaccent schema public;
 create extension if not exists pg_trgm schema public;
 create extension if not exists btree_gin schema public;
 
--- English, with accents taken off on both sides.
+-- English, without accents in both texts and questions.
 create text search configuration question (copy = pg_catalog.english);
 alter text search configuration question
   alter mapping for asciiword, word, hword, hword_part, hword_asciipart, asciihword, numword
@@ -14,13 +14,13 @@ create table source (
   source_id    text primary key,
   owner_id     text not null,
   name         text not null,
-  -- how many chunks a question may get from it, when that is its own
+  -- The number of chunks for a question, if the source has its own.
   own_chunks   integer,
-  -- the chunks that are being written, and those that are searched
+  -- The set of chunks that is being written, and the one that is searched.
   writing_id   text,
   live_id      text,
   live_chunks  integer not null default 0,
-  -- how often the owner has edited those that are searched
+  -- The number of edits of the searched set.
   edits        integer not null default 0,
   -- ingesting, ready or failed
   status       text not null
@@ -33,7 +33,7 @@ create table chunk (
   filename         text not null,
   title            text not null,
   text             text not null,
-  -- parts of compound words, and pairs of characters of scripts without spaces
+  -- Parts of compound words, and pairs of characters of scripts without spaces.
   more_words       text not null,
   tokens           integer not null,
   embedding        bytea,

@@ -2,22 +2,22 @@ create table conversation (
   conversation_id text primary key,
   owner_id        text not null,
   agent_id        text,
-  -- With which key of the agent it was begun, or by the reader of which link, where it was.
+  -- The agent key with which it was begun, or `link:` and the id of the link.
   agent_key_id    text,
   name            text not null,
   visibility      text not null,
   shared_usage    boolean not null,
   started_at      timestamptz not null,
-  -- The revision of the last event with which its owner opened it.
+  -- The revision of the event of the last opening by its owner.
   opened          integer not null default -1,
-  -- What the sidebar says of it, which follows from its turns, the work beside them and the openings.
+  -- The sidebar mark, which follows from the turns, the work and the openings.
   unread          boolean not null default false,
   mark            text,
-  -- Whether that is red or amber.
+  -- Whether the mark is red or amber.
   needs_owner     boolean not null default false,
   -- The newest link that has not ended.
   share_id        text
-  -- Its mark changes with every turn: room for that on the same page leaves the indexes alone.
+  -- Each turn changes the mark. If the new row fits on the same page, no index changes.
 ) with (fillfactor = 80);
 create index conversation_of_owner on conversation (owner_id, started_at desc, conversation_id desc) where visibility = 'listed';
 create index conversation_needing_owner on conversation (owner_id, started_at desc, conversation_id desc)
@@ -34,20 +34,20 @@ create table turn (
   question        text not null,
   request_id      text not null,
   model_id        text not null,
-  -- What went with the question: [{"id": …, "filename": …, "mimeType": …}]
+  -- The attachments of the question: [{"id": …, "filename": …, "mimeType": …}]
   attachments     json not null default '[]',
-  -- The workflow run that answers it, where the agent is a workflow.
+  -- The workflow run that answers it, if the agent is a workflow.
   workflow_run_id text,
   response        text not null default '',
   thought         text not null default '',
   sources         json not null default '[]',
   tool_calls      json not null default '[]',
-  -- The calls that a paused turn waits for, and whether the owner is to decide on any of them.
+  -- The calls for which a paused turn waits, and whether the owner must decide on one of them.
   pending         json not null default '[]',
   needs_approval  boolean not null default false,
   waits_until     timestamptz,
   structured      boolean not null default false,
-  -- How it came about, where nobody asked.
+  -- The origin of an automatic turn.
   origin          json,
   error           text,
   error_code      text,
@@ -58,47 +58,47 @@ create table turn (
   sealed          boolean not null default false,
   asked_at        timestamptz not null,
   changed_at      timestamptz not null,
-  -- The revision of the event that ended it, which is in the same stream as the openings.
+  -- The revision of the event that ended it, in the stream of the openings.
   ended           integer
-  -- It is sealed after its answer is there: room for that on the same page leaves the indexes alone, which hold its texts.
+  -- The seal changes the row after the answer. If it fits on the same page, the indexes with its texts do not change.
 ) with (fillfactor = 60);
--- Links that show turns as they ended; their tokens are derived from their ids.
+-- Links that show ended turns. Their tokens are derived from their ids.
 create table share (
   share_id        text primary key,
   conversation_id text not null,
   owner_id        text not null,
   token_hash      text not null unique,
-  -- What the conversation was called when it was shared.
+  -- The name of the conversation when it was shared.
   title           text not null,
   turn_ids        json not null,
-  -- Where its readers may ask: whom, and with what. {"agentId": …, "promptId": …, "sourceId": …, "chunks": …}
+  -- The agent and settings with which readers may ask, or null: {"agentId": …, "promptId": …, "sourceId": …, "chunks": …}
   terms           json,
   shared_at       timestamptz not null
 );
 create index share_of_conversation on share (conversation_id, shared_at);
 
--- What goes on beside the turns: a job or a monitor, and whether it is active, over or failed.
+-- Jobs and monitors of a conversation, and whether each is active, over or failed.
 create table work (
   work_id         text primary key,
   conversation_id text not null,
   kind            text not null,
   status          text not null,
-  -- The revision at which that was noted, which is in the same stream as the openings.
+  -- The revision of the event that reported the status, in the stream of the openings.
   noted           integer not null
 );
 create index work_of_conversation on work (conversation_id);
 
 create index turn_of_conversation on turn (conversation_id, index);
--- For the mark: what is unfinished, and what ended since an opening.
+-- For the mark: unfinished turns, and turns that ended since an opening.
 create index turn_that_counts on turn (conversation_id, ended) where not superseded;
--- There is little anywhere that is not finished.
+-- Few turns are unfinished.
 create index turn_open on turn (asked_at) where ended is null and not superseded;
--- For logs and counts, which would otherwise read the pages with all texts.
+-- For logs and counts, which would otherwise read the pages with the texts.
 create index turn_newest on turn (changed_at desc, turn_id desc) include (conversation_id) where ended is not null and not superseded;
 create index turn_asked on turn (asked_at) include (conversation_id) where not superseded;
 create index turn_rated on turn (feedback_at) where feedback_at is not null;
 
--- The search has these where the server has pg_trgm, or lets it be made. Without them it reads the texts themselves.
+-- Indexes of the search, if the server has pg_trgm or allows to create it. Without them the search reads the texts.
 do $$
 declare
   found_in text;

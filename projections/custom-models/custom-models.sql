@@ -10,7 +10,7 @@ create table custom_model (
   enabled            boolean not null,
   created_at         timestamptz not null,
   updated_at         timestamptz not null,
-  -- of a model that an import of an agent brings along, until the agent is there
+  -- The import that has written the model, until the import is complete.
   import_id          text
 );
 create index custom_model_of_import on custom_model (import_id) where import_id is not null;

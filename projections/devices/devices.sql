@@ -22,7 +22,7 @@ create table invocation (
   approved_by      text not null,
   -- requested, dispatched, accepted, auto_approved, denied, expired or outcome_unknown
   decision         text not null,
-  -- Whether a device may still say something of it.
+  -- Whether the device may still report on it.
   is_open          boolean not null,
   is_waiting       boolean not null,
   issued_at        timestamptz not null,

@@ -7,7 +7,7 @@ create table follow_up (
   dedupe_key      text not null,
   -- pending, claimed, delivered, merged, suppressed, superseded or failed
   state           text not null,
-  -- why it was suppressed, or failed
+  -- Why it was suppressed or failed.
   reason          text,
   text_head       text not null,
   turn_id         text,
@@ -18,7 +18,7 @@ create index follow_up_of_owner on follow_up (owner_id, requested_at desc, follo
 create index follow_up_settled on follow_up (settled_at, conversation_id) where settled_at is not null;
 create index follow_up_waiting on follow_up (requested_at, conversation_id) where state in ('pending', 'claimed');
 
--- The turns of conversations that are not over: until then no automatic turn begins.
+-- Turns that have not ended. No automatic turn begins in their conversations.
 create table turn_under_way (
   turn_id         text primary key,
   conversation_id text not null

@@ -1,4 +1,4 @@
--- What is recorded of a turn, run or delivery whose texts were checked.
+-- A turn, run or delivery whose texts were checked.
 create table record (
   record_id text primary key,
   -- When its last decision was recorded.
@@ -6,7 +6,7 @@ create table record (
 );
 create index record_due on record (since, record_id);
 
--- What each control found, none of it a text.
+-- The result of each check, without texts.
 create table decision (
   record_id   text not null,
   stage       text not null,

@@ -12,15 +12,15 @@ create table job (
   -- working, completed, failed, cancelled or lost
   status           text not null,
   cancel_requested boolean not null default false,
-  -- What its tool said last of how far it has come, and the end of its words.
+  -- The last progress that its tool has reported, and the end of its output.
   progress         jsonb,
   output_tail      text,
-  -- {"sha256": …, "size": …}, of a job that is completed
+  -- {"sha256": …, "size": …} of the result of a completed job
   result           jsonb,
-  -- of one that failed: what went wrong, and whether that was its time
+  -- Why a job has failed, and whether it was a timeout.
   error            text,
   error_type       text,
-  -- model, follow-up or none, once the end was reported
+  -- How the end was reported: model, follow-up or none. Null: not yet.
   reported_by      text,
   started_at       timestamptz not null,
   deadline_at      timestamptz not null,

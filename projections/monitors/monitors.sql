@@ -8,9 +8,9 @@ create table monitor (
   definition       jsonb not null,
   created_at       timestamptz not null,
   expires_at       timestamptz not null,
-  -- Also while it is paused, when nothing is checked.
+  -- Also while it is paused and not checked.
   next_check_at    timestamptz not null,
-  -- When somebody has to look after it: its next check, the end of a claim, or its own end. Null: never.
+  -- When a worker has to act: at its next check, at the end of a claim, or at its own end. Null: never.
   due_at           timestamptz,
   last_checked_at  timestamptz,
   last_changed_at  timestamptz,

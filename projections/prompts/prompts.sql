@@ -5,7 +5,7 @@ create table prompt (
   content     text not null,
   created_at  timestamptz not null,
   updated_at  timestamptz not null,
-  -- of a prompt that an import of an agent brings along, until the agent is there
+  -- The import that has written the prompt, until the import is complete.
   import_id   text
 );
 create index prompt_of_import on prompt (import_id) where import_id is not null;

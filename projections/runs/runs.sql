@@ -1,15 +1,15 @@
--- Runs of agents that deliveries to their webhooks set off. Those of schedules are in the ledgers of these.
+-- Runs of agents that webhooks have started. Those of schedules are in the ledgers of the schedules.
 create table run (
   run_id      text primary key,
   owner_id    text not null,
   agent_id    text,
-  -- queued or running; over: success, failed, timeout, or refused where the quota had no room for it
+  -- queued, running, success, failed, timeout, or refused because the quota was exhausted
   status      text not null,
   -- The newest attempt; 0 before the first.
   attempt     integer not null default 0,
-  -- What went wrong; of a success, why the answer is only as far as it came.
+  -- Why the run failed, or why the answer of a successful run is incomplete.
   error       text,
-  -- What it was given, and what the agent answered.
+  -- The delivered payload, and the answer of the agent.
   input       text not null,
   output      text,
   queued_at   timestamptz not null,

@@ -18,15 +18,15 @@ create table schedule (
   model_id               text,
   token_budget           bigint,
   failures_in_a_row      integer not null default 0,
-  -- Whether the last pause was its own, after too many failures.
+  -- Whether the scheduler paused it, after too many failures.
   is_auto_paused         boolean not null default false,
-  -- The first slot that is not decided yet, also while the schedule is paused.
+  -- The first undecided slot, also while the schedule is paused.
   next_slot_at           timestamptz,
   last_run_at            timestamptz,
-  -- The run that is not over, and since when it is not.
+  -- The unfinished run, and when it began.
   open_run_id            text,
   open_run_since         timestamptz,
-  -- Slots before were those of another time, or of a pause.
+  -- Earlier slots belong to a former definition or to a pause.
   marked_since           timestamptz not null,
   created_at             timestamptz not null,
   updated_at             timestamptz not null
@@ -38,11 +38,11 @@ create index schedule_by_owner on schedule (owner_id, created_at);
 create index schedule_by_agent on schedule (agent_id, created_at);
 create index schedule_by_chat on schedule (origin_conversation_id, created_at) where origin_conversation_id is not null;
 
--- The ledger: a row for each slot that was decided, but for those of a recurring schedule's pauses, and one for each run that somebody asked for.
+-- The ledger: a row for each decided slot, except those in a pause of a recurring schedule, and for each run on demand.
 create table run (
   run_id              text primary key,
   schedule_id         text not null,
-  -- pending, running, success, failed or timeout; without a run: skipped, missed or paused
+  -- pending, running, success, failed or timeout; a slot without a run: skipped, missed or paused
   status              text not null,
   -- cron or manual
   trigger_source      text not null,
@@ -55,13 +55,13 @@ create table run (
   is_output_truncated boolean not null default false,
   prompt_tokens       bigint not null default 0,
   generated_tokens    bigint not null default 0,
-  -- Where what it said was added to the chat that it was asked for in.
+  -- The conversation and the turn that show its output, if a chat has created the schedule.
   conversation_id     text,
   message_id          text,
   created_at          timestamptz not null,
   updated_at          timestamptz not null
 );
 create index run_by_schedule on run (schedule_id, scheduled_for desc, run_id);
--- For logs and counts of what is over, by the time of its end. By schedule, because other users may have many more runs.
+-- For logs and counts of finished runs, by the time of their end. By schedule, because other users may have many more runs.
 create index run_over on run (schedule_id, coalesce(finished_at, started_at, scheduled_for) desc, run_id desc)
   where status in ('success', 'failed', 'timeout', 'skipped', 'missed');

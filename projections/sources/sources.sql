@@ -3,11 +3,11 @@ create table source (
   owner_id       text not null,
   name           text not null,
   config         jsonb not null,
-  -- {"kind": …, "urls": […]} where pages are fetched
+  -- {"kind": …, "urls": […]} if pages are fetched
   remote         jsonb,
-  -- [{"filename": …, "sha256": …, "size": …, "url": …}], those that are searched or, of an upload, will be
+  -- [{"filename": …, "sha256": …, "size": …, "url": …}]: the searched files, or those of an upload that is not ingested yet
   files          jsonb not null default '[]',
-  -- the pages of an ingestion that is under way
+  -- The pages of an ingestion in progress.
   fetched_files  jsonb,
   ingest_id      text,
   -- requested, started, completed or failed

@@ -6,14 +6,14 @@ create table task (
   status       text not null,
   attempt      integer not null default 0,
   percent      integer not null default 0,
-  -- {"inline": …} or {"blob": …}, of a task that succeeded
+  -- {"inline": …} or {"blob": …}: the result of a task that succeeded
   result       jsonb,
   reason       text,
   due_at       timestamptz,
   queued_at    timestamptz not null,
   changed_at   timestamptz not null
 );
--- What waits for a worker, owner by owner, so that only the first of a long backlog are read.
+-- Queued tasks by owner, so that only the first ones of a long backlog are read.
 create index task_queued on task (owner_id, changed_at, task_id) where status = 'queued';
 create index task_waiting on task (due_at) where status = 'waiting';
 create index task_started on task (changed_at, task_id) where status in ('started', 'progressed');

@@ -23,14 +23,14 @@ create table team_grant (
   resource_id    text not null,
   owner_id       text not null,
   level          text not null,
-  -- the one member it is shared with; null: all members
+  -- The only member with whom it is shared. Null: all members.
   target_user_id text,
   granted_by     text not null,
   created_at     timestamptz not null
 );
 create index team_grant_by_team on team_grant (team_id, created_at);
 create index team_grant_by_resource on team_grant (family, resource_id);
--- what owners of things have switched, where it is not the default
+-- Switches of resources that their owners have changed from the default.
 create table resource_switch (
   family      text not null,
   resource_id text not null,

@@ -12,7 +12,7 @@ create table tool (
   status          boolean not null,
   created_at      timestamptz not null,
   updated_at      timestamptz not null,
-  -- of a tool that an import of an agent brings along, until the agent is there
+  -- The import that has written the tool, until the import is complete.
   import_id       text
 );
 create index tool_of_import on tool (import_id) where import_id is not null;

@@ -1,23 +1,23 @@
--- What was done for a user at one request: an answer, or a headless run.
+-- The work for one request: an answer, or a headless run.
 create table trace (
-  -- the id of the turn or of the run
+  -- The id of the turn or of the run.
   trace_id          text primary key,
-  -- chat, api, schedule, follow-up or webhook: what asked
+  -- How it was started: chat, api, schedule, follow-up or webhook.
   source            text not null,
-  -- the type of the agent
+  -- The type of the agent.
   name              text not null,
   -- running, ok, error or stopped
   status            text not null,
   request_id        text not null,
   message_id        text,
   conversation_id   text,
-  -- the run, or the run that the turn goes on from
+  -- The headless run, or the one that the turn continues.
   activity_id       text,
   workflow_run_id   text,
-  -- whose run it is; of a turn it is whose conversation
+  -- The owner of the run, or of the turn's conversation.
   user_id           text,
   agent_id          text,
-  -- whose agent answers
+  -- The owner of the agent.
   agent_owner_id    text,
   model_id          text,
   prompt_tokens     bigint,
@@ -31,12 +31,12 @@ create index trace_of_activity on trace (activity_id, started_at);
 create index trace_of_workflow_run on trace (workflow_run_id);
 create index trace_by_start on trace (started_at, trace_id);
 
--- What was done within it.
+-- The steps and tool calls of a trace.
 create table span (
-  -- the trace, or the workflow run of a trace
+  -- The trace, or the workflow run of a trace.
   scope_id    text not null,
   span_id     text not null,
-  -- the step of the workflow run that it belongs to
+  -- The step of the workflow run to which it belongs.
   step        integer,
   -- node or tool
   kind        text not null,

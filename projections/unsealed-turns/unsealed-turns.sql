@@ -1,12 +1,12 @@
 create table unsealed_turn (
   turn_id         text primary key,
   conversation_id text not null,
-  -- Who took it last; while the turn is paused, whoever ran it until then.
+  -- The last process that claimed the turn.
   producer        text,
-  -- Until when it waits for decisions; null when it does not.
+  -- When its pause expires; null if it is not paused.
   expires_at      timestamptz,
   since           timestamptz not null,
-  -- The agent that answers where it was asked by a user, and not with its key.
+  -- The agent that answers, if a user asked and not a caller with the agent's key.
   agent_id        text
 );
 create index unsealed_turn_by_agent on unsealed_turn (agent_id) where agent_id is not null;

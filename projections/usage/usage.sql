@@ -1,10 +1,10 @@
--- Whose the turns of a conversation are.
+-- The owners of turns, by conversation.
 create table conversation (
   conversation_id   text primary key,
   owner_id          text not null
 );
 
--- Each turn with what it is known to have used so far. An empty agent or key is none; `link:` and an id is a link.
+-- The known usage of each turn. An empty agent or key means none. `link:` and an id is a link.
 create table turn (
   turn_id           text primary key,
   owner_id          text not null,
@@ -14,7 +14,7 @@ create table turn (
   completion_tokens bigint not null default 0
 );
 
--- Runs with nobody watching; of chats without an agent, the agent is empty.
+-- Headless runs. An empty agent means a chat without an agent.
 create table run (
   run_id            text primary key,
   owner_id          text not null,
@@ -22,15 +22,15 @@ create table run (
   started           boolean not null default false
 );
 
--- Monitors, whose conditions are judged.
+-- Monitors, whose conditions a model checks.
 create table monitor (
   monitor_id        text primary key,
   owner_id          text not null,
   agent_id          text not null
 );
 
--- What was used, at the time it became known: one request when a turn is asked or a run
--- begins, then tokens whenever an answer ends, pauses or fails.
+-- Usage by the time at which it became known: one request when a turn is asked or a run begins, and tokens when an answer ends,
+-- pauses or fails.
 create table entry (
   stream            text not null,
   revision          integer not null,
@@ -46,7 +46,7 @@ create table entry (
 create index entry_of_agent on entry (agent_id, at) where agent_id <> '';
 create index entry_of_link on entry (agent_key_id, at) where agent_key_id like 'link:%';
 
--- The same, added up by hour (UTC).
+-- The same usage by hour (UTC).
 create table hour (
   hour              timestamptz not null,
   owner_id          text not null,

@@ -1,25 +1,25 @@
--- Runs of workflows. What their steps did is in their streams.
+-- Runs of workflows. The results of their steps are in their streams.
 create table workflow_run (
   workflow_run_id   text primary key,
-  -- null, with its version: a graph that was never saved
+  -- Both are null for a graph that was never saved.
   workflow_id       text,
   version           integer,
-  -- for whom it runs, and whose workflow it is
+  -- The user for whom it runs, and the owner of the workflow.
   owner_id          text not null,
   workflow_owner_id text not null,
   agent_id          text,
-  -- of a turn its conversation and the turn, else the headless run
+  -- The turn that it answers, with its conversation, or the headless run.
   conversation_id   text,
   turn_id           text,
   run_id            text,
   -- running, completed, failed or stopped
   status            text not null,
-  -- why it is over, and what its user was told of it
+  -- Why it ended, and the error that its user sees.
   reason            text,
   error             text,
-  -- how many steps it has completed
+  -- The number of completed steps.
   steps             integer not null default 0,
-  -- the newest step, and whether it waits for decisions
+  -- The newest step, and whether it waits for decisions.
   node_title        text,
   waits             boolean not null default false,
   started_at        timestamptz not null,
@@ -30,7 +30,7 @@ create index workflow_run_under_way on workflow_run (owner_id, started_at desc, 
 create index workflow_run_over on workflow_run (owner_id, ended_at desc, workflow_run_id desc) where ended_at is not null;
 create index workflow_run_of_workflow on workflow_run (workflow_id, workflow_run_id);
 
--- Workflows that are gone: their runs go as soon as they are over.
+-- Deleted workflows. Their runs are purged once they end.
 create table deleted_workflow (
   workflow_id text primary key,
   deleted_at  timestamptz not null

@@ -3,12 +3,12 @@ create table workflow (
   owner_id     text not null,
   name         text not null,
   description  text not null,
-  -- of its newest graph, which the stream has
+  -- The version of the newest graph, which is in the stream.
   version      integer not null,
   created_at   timestamptz not null,
   updated_at   timestamptz not null
 );
--- what an import has written and no agent says yet
+-- Changes that an unfinished import has written. Readers see the workflow without them.
 create table held_change (
   workflow_id  text primary key,
   import_id    text not null,

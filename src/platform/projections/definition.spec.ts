@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
 import { accounts } from '../../../test/support/accounts.js';
 import type { Projection } from '../../../projections/projection.js';
@@ -8,6 +9,8 @@ const fingerprintOf = async (projection: Projection) => (await definitionOf(proj
 it('the fingerprint of a projection changes exactly when a change can produce other rows from the same log', async () => {
   const same = await fingerprintOf(accounts());
   expect(await fingerprintOf({ ...accounts(), categories: ['account'] })).toBe(same);
+  const commented = `-- Accounts.\n${await readFile(accounts().ddl, 'utf8')}  -- That is all.\n`;
+  expect(await fingerprintOf(accounts('accounts', { ddl: commented }))).toBe(same);
   const { MoneyMoved, ...fewer } = accounts().on;
   const upcast = { ...accounts().codec, MoneyMoved: [() => ({})] };
   const changed = await Promise.all(
