@@ -77,6 +77,18 @@ describe('the seals of the log', () => {
     expect((await seals()).map(({ number, events }) => [number, events.length])).toEqual([[1, 5], [2, 2]]); // oxfmt-ignore
   });
 
+  it.each(['{}', '{"number":1,"after":"-1","upTo":"seven","events":[]}'])(
+    'are not continued after a newest seal that was changed to %s, which the error names',
+    async (data) => {
+      await happened('agent-1');
+      const changed = { id: systemIds.next(), type: 'LogSealed', data, metadata: encodeMetadata(CAUSE) };
+      await store.append(LOG_SEALS_STREAM, 'none', [changed]);
+      await expect(process().tick()).rejects.toThrow(
+        'The newest seal, event 0 of logSeals-log, was changed: it names no position up to which it seals the log. No further event is sealed.',
+      );
+    },
+  );
+
   it('of a long log fit into an append each, and a tick appends some of them', async () => {
     const name = (index: number) => `agent-${index}${'x'.repeat(900)}`;
     for (let index = 0; index < 600; index++) await happened(name(index));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { CommandHandler } from '@nestjs/cqrs';
 import { AUDITED, auditEventOf, auditLine } from '../../../projections/audit-log/audit-event.js';
 import { Command, type Handler } from '../../kernel/commands.js';
-import { EventStore, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { EventStore, type ExpectedRevision, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { logSeals, sealEvents, type Sealable } from './log-seals.decider.js';
@@ -10,6 +10,18 @@ import { LOG_SEALS_STREAM, type SealedEvent } from './log-seals.events.js';
 
 /** The size of the events of a seal, in UTF-16 units of their JSON: half of what an append may have. */
 const SEALED_LENGTH_MAX = 512 * 1024;
+
+const POSITION = /^(-1|\d+)$/;
+
+/** Somebody has changed the newest seal in the store. */
+class SealChanged extends Error {
+  override readonly name = 'SealChanged';
+  constructor(revision: ExpectedRevision) {
+    super(
+      `The newest seal, event ${revision} of ${LOG_SEALS_STREAM}, was changed: it names no position up to which it seals the log. No further event is sealed.`,
+    );
+  }
+}
 
 /** Appends a seal of the audited events after the last one. It returns whether the seal is full, so that more may follow it. */
 export class SealLog extends Command<boolean> {
@@ -26,7 +38,9 @@ export class SealLogHandler implements Handler<SealLog> {
   ) {}
 
   async execute({ cause }: SealLog): Promise<boolean> {
-    const { upTo } = (await this.streams.foldOnwards(LOG_SEALS_STREAM, logSeals)).state;
+    const { state, revision } = await this.streams.foldOnwards(LOG_SEALS_STREAM, logSeals);
+    const { upTo } = state;
+    if (!POSITION.test(upTo)) throw new SealChanged(revision);
     const { isFull, ...sealable } = await this.sealableAfter(upTo);
     // A seal of nothing but the last seal would be followed by a seal of itself, for ever.
     if (sealable.events.every(([stream]) => stream === LOG_SEALS_STREAM)) return false;
