@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { pino } from 'pino';
 import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
@@ -7,10 +6,12 @@ import { type TestDatabase, testDatabase } from '../../../test/support/postgres-
 import type { EventStore, LogPage } from '../../kernel/event-sourcing/event-store.js';
 import { Leadership } from '../supervision/leadership.js';
 import { systemTiming } from '../system-timing.js';
+import { openLog } from '../telemetry/log.js';
 import { definitionOf } from './definition.js';
 import { LiveGroup } from './live-group.js';
 import { Progress } from './progress.js';
 import { ProjectionRunner } from './projection-runner.js';
+import { Rebuild } from './rebuild.js';
 import { dropSchema, readCheckpoint } from './schema.js';
 
 /** A log whose followers are told at first that they are caught up where they begin, and nothing more until `arrive`. */
@@ -43,13 +44,14 @@ let progress: Progress;
 let group: LiveGroup;
 let ending: AbortController;
 let runs: Promise<void>[];
+let logged: string[];
 beforeAll(async () => {
   database = await testDatabase();
 });
 afterAll(() => database.close());
 beforeEach(async () => {
   for (const name of NAMES) await dropSchema(database.sql, name);
-  [store, progress, ending, runs] = [new InMemoryEventStore(), new Progress(timing), new AbortController(), []];
+  [store, progress, ending, runs, logged] = [new InMemoryEventStore(), new Progress(timing), new AbortController(), [], []];
   leadership = new Leadership(database.sql, timing);
   group = new LiveGroup({ sql: database.sql, store, progress, timing }, { categories: ['account', 'message'] });
 });
@@ -59,10 +61,12 @@ afterEach(async () => {
   await leadership.close();
 });
 
-async function start(name: (typeof NAMES)[number], source: EventStore): Promise<void> {
-  const others = { sql: database.sql, leadership, group, progress, timing, log: pino({ level: 'silent' }) };
+async function start(name: (typeof NAMES)[number], source: EventStore): Promise<ProjectionRunner> {
+  const log = openLog({ level: 'info', format: 'json', destination: { write: (line) => void logged.push(line) } });
+  const others = { sql: database.sql, leadership, group, progress, timing, log };
   const runner = new ProjectionRunner({ ...others, store: source }, await definitionOf(accounts(name)));
   runs.push(runner.run(ending.signal));
+  return runner;
 }
 
 describe('a projection whose source is caught up before it has come as far as the group', () => {
@@ -89,5 +93,21 @@ describe('a projection whose source is caught up before it has come as far as th
     expect(progress.hasReached(['balances'], position)).toBe(true);
     const next = await append(store, 'account-a', opened('a'));
     await eventually(() => progress.hasReached(['balances'], next));
+  });
+});
+
+it('a projection whose rows a rebuild has replaced goes on with the new rows, which is no failure', async () => {
+  const runner = await start('accounts', store);
+  const before = await append(store, 'account-a', opened('a'), moved('a', 5));
+  await eventually(() => progress.hasReached(['accounts'], before));
+  const options = { timing, signal: ending.signal, onProgress: () => undefined };
+  expect((await Rebuild.run(database.sql, store, accounts('accounts'), options)).swapped).toBe(true);
+  const position = await append(store, 'account-a', moved('a', 2));
+  await eventually(async () => (await readCheckpoint(database.sql, 'accounts'))?.position === position);
+  expect(await database.sql`select cents::integer from accounts.account`).toEqual([{ cents: 7 }]);
+  const lines = logged.map((line) => JSON.parse(line) as { level: string; msg: string });
+  expect({ lines: lines.map(({ level, msg }) => [level, msg]), failure: runner.failure }).toEqual({
+    lines: [['info', 'The rows of projection accounts were replaced by a rebuild, or have another writer. It starts again.']],
+    failure: undefined,
   });
 });

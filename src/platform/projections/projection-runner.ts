@@ -14,6 +14,7 @@ import type { Progress } from './progress.js';
 import type { ProjectionFaults } from './projection-faults.js';
 import { type Parking, ProjectionWriter } from './projection-writer.js';
 import { createSchema } from './schema.js';
+import { FencedOut } from './shared-transaction.js';
 
 export type RunnerDependencies = Readonly<{
   sql: Sql;
@@ -62,6 +63,11 @@ export class ProjectionRunner {
     this.leading = true;
     try {
       await withSignals([signal, lost], async (until) => this.follow(await this.open(), until));
+    } catch (error) {
+      if (!(error instanceof FencedOut)) throw error;
+      const { log } = this.dependencies;
+      log.info(`The rows of projection ${this.name} were replaced by a rebuild, or have another writer. It starts again.`);
+      return;
     } finally {
       this.leading = false;
       this.dependencies.progress.handedOver(this.name);
