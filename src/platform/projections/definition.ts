@@ -48,4 +48,4 @@ function fingerprintOf({ name, version = 1, categories, exceptCategories, codec,
 }
 
 /** No statement of a read model has `--` within a literal. */
-const withoutComments = (ddl: string): string => ddl.replaceAll(/--.*$/gm, '').replaceAll(/\s+/g, ' ').trim();
+const withoutComments = (ddl: string): string => ddl.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ').trim();
