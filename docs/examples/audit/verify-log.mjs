@@ -21,7 +21,9 @@ const unsealed = new Map();
 /** The places of sealed events that are not in the export. A purge that follows must explain each. */
 const missing = new Set();
 /** For each stream, the ranges of revisions that were purged, each without its end, and the position of the purge. */
-const purges = new Map();
+const purgedRanges = new Map();
+/** The position of the purge of a webhook's delivery, by the place of the delivery. One stream may have very many. */
+const purgedDeliveries = new Map();
 let sealed = 0;
 /** The position of the line that is being read. */
 let position = -1n;
@@ -31,17 +33,22 @@ function notePurge({ type, stream, revision, data }) {
   if (type === 'FollowUpsExpired') purge(`followUps-${data.conversationId}`, data.from, data.before);
   else if (type.endsWith('Purged') || ENDS.has(type)) {
     purge(stream, 0, data.keptFrom ?? revision);
-    if (data.delivery) purge(data.delivery.stream, data.delivery.revision, data.delivery.revision + 1);
+    if (data.delivery) purgedDeliveries.set(`${data.delivery.stream}@${data.delivery.revision}`, position);
   }
 }
 
-const purge = (stream, from, before) => purges.set(stream, [...(purges.get(stream) ?? []), { from, before, position }]);
+function purge(stream, from, before) {
+  const ranges = purgedRanges.get(stream) ?? [];
+  purgedRanges.set(stream, ranges);
+  ranges.push({ from, before, position });
+}
 
 /** Whether a purge that follows the position in the log explains that the event at the place is gone. */
 function isPurged(place, position = -1n) {
+  if (purgedDeliveries.get(place) > position) return true;
   const at = place.lastIndexOf('@');
   const revision = Number(place.slice(at + 1));
-  const ranges = purges.get(place.slice(0, at)) ?? [];
+  const ranges = purgedRanges.get(place.slice(0, at)) ?? [];
   return ranges.some((each) => each.position > position && each.from <= revision && revision < each.before);
 }
 

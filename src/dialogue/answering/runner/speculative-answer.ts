@@ -37,8 +37,8 @@ export class SpeculativeAnswer {
   }
 
   /**
-   * Begins to compose when `due` resolves. Undefined if composing does more than call a model. `instead` is the answer that this one replaces because the append lost a
-   * race and was decided again. Its token usage counts for this one.
+   * Begins to compose when `due` resolves. Undefined if composing does more than call a model. `instead` is the answer that this
+   * one replaces because the append lost a race and was decided again. Its token usage counts for this one.
    */
   static begin(
     composer: AnswerComposer,
