@@ -56,11 +56,11 @@ export class DeliverFollowUps implements Ticker {
   }
 
   async tick(): Promise<void> {
-    const waiting = await this.queries.waiting(WAITING_CONVERSATIONS_MAX + this.failures.size);
+    const waiting = await this.queries.waiting(this.failures.pageFor(WAITING_CONVERSATIONS_MAX));
     this.waiting.look(waiting);
-    this.failures.look(waiting);
+    this.failures.retain(waiting);
     const isDue = (id: string) => this.waiting.ageMs(id) >= FOLLOW_UP_BATCH_MS;
-    const due = this.failures.fewestFirst(waiting.filter(isDue), (id) => id).slice(0, CONVERSATIONS_PER_TICK_MAX);
+    const due = this.failures.next(waiting.filter(isDue), (id) => id, CONVERSATIONS_PER_TICK_MAX);
     const busy = new Map<string, Folded<FollowUpsOfConversation>>();
     const deliver = async (conversationId: string) => {
       try {

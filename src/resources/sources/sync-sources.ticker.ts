@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import { type DueSync, SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { collectFailures } from '../../kernel/each-of.js';
+import { FAILED_MAX } from '../../kernel/failures.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { BeginDueSync } from './source/sync.commands.js';
@@ -34,7 +35,7 @@ export class SyncSources implements Ticker {
 
   async tick(now: Date): Promise<void> {
     const failures: unknown[] = [];
-    const most = SYNCS_PER_TICK_MAX + this.failed;
+    const most = SYNCS_PER_TICK_MAX + Math.min(this.failed, FAILED_MAX);
     let after: DueSync | undefined;
     for (let checked = 0; checked < most; checked += SYNCS_PER_PAGE_MAX) {
       const page = await this.sources.dueForSync(now, SYNCS_PER_PAGE_MAX, after);

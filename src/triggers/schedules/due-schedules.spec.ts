@@ -165,7 +165,9 @@ it('a run is timed out although those of SCHEDULES_PER_PAGE_MAX schedules before
   await new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds).tick(at(30));
   broken = Array.from({ length: SCHEDULES_PER_PAGE_MAX }, (_, index) => `b${index}`);
   const ticker = new DueSchedules(commands, listing([], [...broken, 's1']), rules, heartbeat, systemIds);
-  for (const minutes of [46, 47]) await expect(ticker.tick(at(minutes))).rejects.toThrow(`decided on: ${broken.length}.`);
+  // The second tick tries as many, but the one that has not failed first.
+  await expect(ticker.tick(at(46))).rejects.toThrow(`decided on: ${broken.length}.`);
+  await expect(ticker.tick(at(47))).rejects.toThrow(`decided on: ${broken.length - 1}.`);
   expect(await state('s1')).toMatchObject({ openRun: null, failuresInARow: 1 });
 });
 

@@ -3,6 +3,7 @@ import { Commands } from '../../kernel/commands.js';
 import { type DueSchedule, ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { collectFailures } from '../../kernel/each-of.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { Failures } from '../../kernel/failures.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import type { Schedule } from './schedule/schedule.decider.js';
@@ -32,8 +33,8 @@ export class DueSchedules implements Ticker {
    * skipped until then.
    */
   private waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
-  /** The number of runs that could not be timed out. They are tried again, and do not take the room of others. */
-  private stuck = 0;
+  /** The schedules whose run could not be timed out. */
+  private readonly stuck = new Failures();
 
   constructor(
     private readonly commands: Commands,
@@ -45,9 +46,11 @@ export class DueSchedules implements Ticker {
 
   async tick(now: Date): Promise<void> {
     const overdue = new Date(now.getTime() - this.rules.runLimitMs);
-    const late = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX + this.stuck);
-    const failures = await collectFailures(late, (scheduleId) => this.decide(scheduleId), SIDE_BY_SIDE_MAX);
-    this.stuck = failures.length;
+    const late = await this.schedules.runningSince(overdue, this.stuck.pageFor(SCHEDULES_PER_PAGE_MAX));
+    this.stuck.retain(late);
+    const next = this.stuck.next(late, (scheduleId) => scheduleId, SCHEDULES_PER_PAGE_MAX);
+    const timeOut = (scheduleId: string) => this.stuck.attempt(scheduleId, () => this.decide(scheduleId));
+    const failures = await collectFailures(next, timeOut, SIDE_BY_SIDE_MAX);
     const { isDone, failed } = await this.decideDue(now);
     if (isDone) await this.heartbeat.beat(now);
     const all = [...failures, ...failed];

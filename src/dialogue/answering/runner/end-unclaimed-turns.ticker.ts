@@ -50,7 +50,7 @@ export class EndUnclaimedTurns implements Ticker {
     const untaken = this.isAbsent ? await this.turns.untaken(WAITING_TURNS_MAX) : [];
     const ids = untaken.map(({ turnId }) => turnId);
     this.waiting.look(ids);
-    this.failures.look(ids);
+    this.failures.retain(ids);
     // Acts only after two checks without a lease, because a worker may be just about to take its lease.
     if (!this.isAbsent || !wasAbsent) return void (this.notified = new Set());
     if (!this.options.settings.worker) await this.sweep.recoverOrphans();
@@ -88,8 +88,11 @@ export class EndUnclaimedTurns implements Ticker {
         this.logger.error(`Turn ${turn.turnId}, which no worker took, could not be ${how}ed; the next tick tries again.`, error);
       }
     };
-    const chosen = this.failures.fewestFirst(turns, ({ turnId }) => turnId).slice(0, SWEPT_TURNS_MAX);
-    await eachOf(chosen, attempt, RECOVERED_AT_ONCE_MAX);
+    await eachOf(
+      this.failures.next(turns, ({ turnId }) => turnId, SWEPT_TURNS_MAX),
+      attempt,
+      RECOVERED_AT_ONCE_MAX,
+    );
     return done;
   }
 }

@@ -18,7 +18,7 @@ import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js'
 import { TurnRunner } from './turn-runner.js';
 
 export const SWEEP_EVERY_MS = 1_000;
-/** Maximum number of turns that one sweep handles, without those that failed before. */
+/** Maximum number of turns that one sweep runs, and that it recovers. */
 export const SWEPT_TURNS_MAX = 500;
 export const RECOVERED_AT_ONCE_MAX = 64;
 /**
@@ -29,6 +29,8 @@ const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
 /** A turn that a sweep has seen unclaimed for this time, so for two ticks, is started by it: its queue item may be lost. */
 const UNCLAIMED_AFTER_MS = SWEEP_EVERY_MS / 2;
+
+const idOf = ({ turnId }: UnsealedTurn): string => turnId;
 
 export const producerKey = (producer: string): string => `producer.${producer}`;
 
@@ -46,8 +48,8 @@ export class SweepTurns implements Ticker {
   private readonly unclaimed: Sightings;
   /** The unclaimed turns that this process could not run. */
   private readonly failures = new Failures();
-  /** The number of turns that could not be recovered. They are tried again, and do not take the room of others. */
-  private unrecovered = 0;
+  /** The turns of other producers that could not be recovered. */
+  private readonly unrecovered = new Failures();
   private missed: ReadonlySet<string> = new Set();
   /** Pauses whose frames are known to be complete in the journal, by turn. The sweep ignores them until they end. */
   // `max` would allocate memory for all entries at once.
@@ -79,13 +81,12 @@ export class SweepTurns implements Ticker {
   private async runUnclaimed(): Promise<void> {
     const room = Math.min(SWEPT_TURNS_MAX, this.options.settings.turnsConcurrentMax - this.runner.running.length);
     if (room <= 0) return;
-    const unclaimed = await this.turns.untaken(room + this.failures.size);
-    const ids = unclaimed.map(({ turnId }) => turnId);
+    const unclaimed = await this.turns.untaken(this.failures.pageFor(room));
+    const ids = unclaimed.map(idOf);
     this.unclaimed.look(ids);
-    this.failures.look(ids);
+    this.failures.retain(ids);
     const due = unclaimed.filter(({ turnId }) => this.unclaimed.ageMs(turnId) >= UNCLAIMED_AFTER_MS);
-    const chosen = this.failures.fewestFirst(due, ({ turnId }) => turnId).slice(0, room);
-    for (const turn of chosen) void this.runOne(turn);
+    for (const turn of this.failures.next(due, idOf, room)) void this.runOne(turn);
   }
 
   private async runOne(turn: UnsealedTurn): Promise<void> {
@@ -95,11 +96,13 @@ export class SweepTurns implements Ticker {
   /** Recovers the turns of producers that are gone. A process with a worker also runs the turns that recovery requeues. */
   async recoverOrphans(): Promise<void> {
     const known = { running: this.runner.running, pauses: [...this.completePauses.values()] };
-    const alone = await this.turns.takenBy(await this.absentees(), known, SWEPT_TURNS_MAX + this.unrecovered);
+    const alone = await this.turns.takenBy(await this.absentees(), known, this.unrecovered.pageFor(SWEPT_TURNS_MAX));
+    const ids = alone.map(idOf);
+    this.unrecovered.retain(ids);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
-    this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
-    this.unrecovered = orphans.length;
-    await eachOf(orphans, (turn) => this.recover(turn), RECOVERED_AT_ONCE_MAX);
+    this.missed = new Set([...(this.isSilent ? this.missed : []), ...ids]);
+    const chosen = this.unrecovered.next(orphans, idOf, SWEPT_TURNS_MAX);
+    await eachOf(chosen, (turn) => this.recover(turn), RECOVERED_AT_ONCE_MAX);
   }
 
   /** The producers whose turns may be abandoned: those without a lease, and this process for turns that it is not running. */
@@ -134,7 +137,7 @@ export class SweepTurns implements Ticker {
 
   private async recover(turn: TakenTurn): Promise<void> {
     const outcome = await this.attempt(turn, 'recover');
-    if (outcome !== 'failed') this.unrecovered--;
+    if (outcome === 'failed') this.unrecovered.add(turn.turnId);
     // Not awaited: the other turns must not wait for a run of unknown length.
     if (outcome === 'requeued' && this.options.settings.worker) void this.attempt(turn, 'run');
     const { turnId, pausedUntil: until } = turn;

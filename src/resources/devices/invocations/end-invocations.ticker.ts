@@ -5,6 +5,7 @@ import { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { Ids } from '../../../kernel/ids.js';
+import { Failures } from '../../../kernel/failures.js';
 import { Sightings } from '../../../kernel/sightings.js';
 import { Timing } from '../../../kernel/timing.js';
 import { GiveUpInvocation } from './device-invocation.commands.js';
@@ -26,8 +27,8 @@ export class EndInvocations implements Ticker {
   readonly name = 'end-invocations';
   readonly everyMs = EVERY_MS;
   private readonly open: Sightings;
-  /** The number of invocations that could not be ended. They are tried again, and do not take the room of others. */
-  private failed = 0;
+  /** The invocations that could not be ended. */
+  private readonly failures = new Failures();
 
   constructor(
     private readonly devices: DeviceQueries,
@@ -39,15 +40,15 @@ export class EndInvocations implements Ticker {
   }
 
   async tick(now: Date): Promise<void> {
-    const open = await this.devices.open(WATCHED_MAX + this.failed);
-    this.open.look(open.map(({ invocationId }) => invocationId));
+    const open = await this.devices.open(this.failures.pageFor(WATCHED_MAX));
+    const ids = open.map(({ invocationId }) => invocationId);
+    this.open.look(ids);
+    this.failures.retain(ids);
     const isOver = ({ invocationId, deadline, allowedMs }: OpenInvocation) =>
       this.open.ageMs(invocationId) >= allowedMs || now.getTime() >= deadline.getTime() + CLOCKS_APART_MS_MAX;
-    const overdue = open.filter(isOver);
-    this.failed = overdue.length;
-    await eachOf(overdue, async ({ invocationId }) => {
-      await this.commands.execute(new GiveUpInvocation(invocationId, 'deadline', causeOfTick(this, this.ids.next())));
-      this.failed--;
-    });
+    const giveUp = (id: string) =>
+      this.commands.execute(new GiveUpInvocation(id, 'deadline', causeOfTick(this, this.ids.next())));
+    const overdue = this.failures.next(open.filter(isOver), ({ invocationId }) => invocationId, WATCHED_MAX);
+    await eachOf(overdue, ({ invocationId }) => this.failures.attempt(invocationId, () => giveUp(invocationId)));
   }
 }
