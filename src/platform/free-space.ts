@@ -4,7 +4,7 @@ import { degraded, type Impairment } from '../kernel/conditions.js';
 /** With less free space, Postgres cannot create the next WAL segment, which it does before it stops. */
 export const FREE_BYTES_MIN = 16 * 1024 * 1024;
 
-/** What a rebuild leaves to the service. Between two looks it may write a batch of rows and their WAL. */
+/** What a rebuild leaves to the service. Between two checks it may write a batch of rows and their WAL. */
 const REBUILD_LEAVES_BYTES = 4 * FREE_BYTES_MIN;
 
 type Space = Readonly<{ bavail: number; bsize: number }>;

@@ -9,7 +9,7 @@ export type Comparison = Readonly<{
   rebuilt: readonly TableChecksum[];
   /** Undefined if they are equal. */
   difference: Difference | undefined;
-  /** If the rows differ and live has yet to reach this event: the purge of what differs may be between. */
+  /** Of a verification, if the rows differ and live has yet to reach this event: the purge of what differs may be between. */
   lateFor?: bigint;
 }>;
 

@@ -76,7 +76,7 @@ export function* outcomeLines(outcome: RebuildOutcome): Iterable<string> {
     yield `  At position ${comparison.position} the live rows differed, first in ${table} at ${JSON.stringify(key)}:`;
     yield `    live:    ${JSON.stringify(live)}`;
     yield `    rebuilt: ${JSON.stringify(rebuilt)}`;
-    if (comparison.lateFor !== undefined && !swapped) {
+    if (comparison.lateFor !== undefined) {
       yield `    The live rows have yet to reach position ${comparison.lateFor}, and may include events that were purged since. Start the service, and verify again.`;
     }
   } else {

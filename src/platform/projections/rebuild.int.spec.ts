@@ -15,8 +15,10 @@ import {
 } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import { systemTiming } from '../system-timing.js';
+import { definitionOf } from './definition.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';
+import { ProjectionWriter } from './projection-writer.js';
 import { Projector } from './projector.js';
 import { LATE_CHECK_MS, Rebuild, RebuildCancelled, type RebuildOptions, RebuildUnderWay } from './rebuild.js';
 
@@ -233,6 +235,15 @@ describe('a rebuild', () => {
       expect(comparison).not.toHaveProperty('lateFor');
     });
 
+    it('replaces them without waiting for them', async () => {
+      const pause = () => Promise.reject(new Error('It waits.'));
+      const timing = Object.assign(Object.create(systemTiming) as Timing, { pause });
+      expect(await rebuild(accounts(), { timing })).toMatchObject({
+        swapped: true,
+        comparison: { difference: { key: { account: '1' } } },
+      });
+    });
+
     it('says how far they have to go if they stay behind', async () => {
       let now = 0;
       const { comparison } = await verify(async () => (now += 1_000), { elapsedMs: () => now });
@@ -345,6 +356,18 @@ describe('a rebuild', () => {
       fault ?? RebuildCancelled,
     );
     expect(await schemas()).toEqual(['accounts']);
+  });
+
+  it('leaves the rows alone if it fails after another process has taken them over', async () => {
+    await project();
+    await reached(await openAccounts(2, 2));
+    const definition = await definitionOf(accounts());
+    jest.spyOn(store, 'readAll').mockImplementation(async function* () {
+      await ProjectionWriter.open(database.sql, definition, 'accounts_rebuilt');
+      throw new Error('The connection is gone.');
+    });
+    await expect(rebuild(accounts(), { verifyOnly: true })).rejects.toThrow('The connection is gone.');
+    expect(await schemas()).toEqual(['accounts', 'accounts_rebuilt']);
   });
 
   it('verifies from the start of the log, although an interrupted rebuild has read the events that have changed', async () => {

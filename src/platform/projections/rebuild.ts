@@ -30,7 +30,7 @@ export class RebuildUnderWay extends Error {
   }
 }
 
-/** The rebuild was cancelled. The next one continues from its checkpoint. */
+/** The rebuild or the verification was cancelled. The next rebuild continues from the checkpoint of this one. */
 export class RebuildCancelled extends Error {
   override readonly name = 'RebuildCancelled';
 }
@@ -91,28 +91,37 @@ export class Rebuild {
     const leadership = new Leadership(sql, options.timing);
     try {
       if (!(await leadership.tryGain(`rebuild:${projection.name}`))) throw new RebuildUnderWay(projection.name);
-      return await new Rebuild(sql, store, await definitionOf(projection), options).runOrLeave();
+      return await new Rebuild(sql, store, await definitionOf(projection), options).run();
     } finally {
       await leadership.close();
     }
   }
 
-  private async runOrLeave(): Promise<RebuildOutcome> {
+  private async run(): Promise<RebuildOutcome> {
+    const { sql, definition, options } = this;
+    await dropRetired(sql, definition.schema, options.timing);
+    this.writer = await this.openShadow();
     try {
-      return await this.run();
+      return await this.rebuilt();
     } catch (error) {
       // This process has lost its leadership, and another one has begun a rebuild since.
-      if (error instanceof FencedOut) throw new RebuildUnderWay(this.definition.projection.name);
-      // Nobody continues a verification, and rows that fill the disk would keep the service from storing anything.
-      if (this.options.verifyOnly || isDiskFull(error)) await dropSchema(this.sql, this.shadow).catch(() => undefined);
+      if (error instanceof FencedOut) throw new RebuildUnderWay(definition.projection.name);
+      // No later run continues a verification, and rows that fill the disk would keep the service from storing anything.
+      if (options.verifyOnly || isDiskFull(error)) await this.dropShadow().catch(() => undefined);
       throw error;
     }
   }
 
-  private async run(): Promise<RebuildOutcome> {
+  /** Drops the rebuilt rows. @throws FencedOut if another process has taken them over */
+  private async dropShadow(): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      await this.writer.keepOthersOut(tx);
+      await dropSchema(tx, this.shadow);
+    });
+  }
+
+  private async rebuilt(): Promise<RebuildOutcome> {
     const { sql, store, definition, options } = this;
-    await dropRetired(sql, definition.schema, this.options.timing);
-    this.writer = await this.openShadow();
     const live = await readCheckpoint(sql, definition.schema);
     this.isLivePlaced = live === undefined || options.verifyOnly === true || (await isPlaceIn(store, live.position));
     await this.catchUp();
@@ -123,7 +132,7 @@ export class Rebuild {
     const comparison = isComparable ? await this.compare() : undefined;
     if (!options.verifyOnly) await this.swap();
     const parked = await parkedIn(sql, options.verifyOnly ? this.shadow : definition.schema);
-    if (options.verifyOnly) await dropSchema(sql, this.shadow);
+    if (options.verifyOnly) await this.dropShadow();
     return {
       projection: definition.projection.name,
       events: this.events,
@@ -170,11 +179,15 @@ export class Rebuild {
     }
   }
 
-  /** Compares again if live rows that differ were late: they include events that were purged since until they reach the purge. */
+  /**
+   * A verification compares again if live rows that differ were late: they include events that were purged since until they reach
+   * the purge. A rebuild replaces them anyway.
+   */
   private async compare(): Promise<Comparison> {
     for (let round = 1; ; round++) {
       const comparison = await this.compareOnce();
-      const newest = comparison.difference && round < ROUNDS_MAX ? await this.newestAfter(comparison.position) : undefined;
+      const isRepeated = this.options.verifyOnly && comparison.difference && round < ROUNDS_MAX;
+      const newest = isRepeated ? await this.newestAfter(comparison.position) : undefined;
       if (newest === undefined) return comparison;
       if (!(await this.liveReaches(newest))) return { ...comparison, lateFor: newest };
     }
@@ -184,8 +197,10 @@ export class Rebuild {
   private async newestAfter(position: bigint): Promise<bigint | undefined> {
     let newest: bigint | undefined;
     if (!(await isPlaceIn(this.store, position))) return undefined;
-    for await (const { events } of this.store.readAll({ after: position, filter: filterOf(this.definition.projection) }))
+    for await (const { events } of this.store.readAll({ after: position, filter: filterOf(this.definition.projection) })) {
+      this.throwIfCancelled();
       newest = events.at(-1)?.position ?? newest;
+    }
     return newest;
   }
 
@@ -253,7 +268,11 @@ export class Rebuild {
   }
 
   private throwIfCancelled(): void {
-    if (this.options.signal.aborted) throw new RebuildCancelled('The rebuild was cancelled; run it again to go on.');
+    const { signal, verifyOnly } = this.options;
+    if (!signal.aborted) return;
+    throw new RebuildCancelled(
+      verifyOnly ? 'The verification was cancelled.' : 'The rebuild was cancelled; run it again to go on.',
+    );
   }
 
   private show(phase: RebuildProgress['phase'], target: bigint): void {
