@@ -2,11 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { ReadModels } from '../../../projections/read-models.js';
 import { traces } from '../../../projections/traces/traces.projection.js';
-import { TraceQueries } from '../../../projections/traces/traces.queries.js';
+import { type OldTraces, TraceQueries } from '../../../projections/traces/traces.queries.js';
 import { commandsOver } from '../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { projecting } from '../../../test/support/projecting.js';
+import { cause } from '../../../test/support/turns.js';
 import { type RunEvent, runStream } from '../../background/runs/run.events.js';
 import { workflowRunStream } from '../../dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { CLOCKS_APART_MS_MAX } from '../../kernel/clocks-apart.js';
@@ -18,7 +19,7 @@ import { systemTiming } from '../../platform/system-timing.js';
 import { ApplyRetention } from '../../work/retention/apply-retention.ticker.js';
 import { RetentionOptions } from '../../work/retention/retention-options.js';
 import { RetentionRules } from '../../work/retention/retention-rule.port.js';
-import { EVENTS_PER_PAGE_MAX, ExpireTraces, ROWS_PER_EVENT_MAX } from './expire-traces.js';
+import { EVENTS_PER_PAGE_MAX, ExpireTraces, PAGES_PER_TICK_MAX, ROWS_PER_EVENT_MAX } from './expire-traces.js';
 import { expiredTracesCodec } from './expired-traces.codec.js';
 import { ExpireTracesBeforeHandler } from './expired-traces.commands.js';
 import { EXPIRED_TRACES_STREAM, type TracesExpired } from './expired-traces.events.js';
@@ -181,6 +182,24 @@ describe('old traces', () => {
     isFollowing = true;
     await process().tick(new Date('2029-01-01'));
     expect(await recorded()).toHaveLength(EVENTS_PER_PAGE_MAX + 1);
+  });
+
+  it('beyond 20 pages wait for the next tick', async () => {
+    const page: OldTraces[] = [{ id: 'w', since: minute(0) }];
+    const traces = { batchesBefore: () => Promise.resolve(page) };
+    const commands = { execute: () => Promise.resolve(1n) };
+    const freshness = { reached: () => Promise.resolve(true) };
+    const rule = new ExpireTraces(traces as never, commands as never, { retentionMs: 0 }, freshness);
+    for (let tick = 0; tick < 2; tick++) {
+      let pages = 0;
+      let last: OldTraces | undefined;
+      for (let due = page; due.length > 0; last = due.at(-1)) {
+        due = [...(await rule.due(new Date('2029-01-01'), 1, last))];
+        await rule.purge(due, cause);
+        pages += due.length;
+      }
+      expect([pages, PAGES_PER_TICK_MAX]).toEqual([20, 20]);
+    }
   });
 
   it('wait for the next tick while the read model does not follow', async () => {

@@ -10,6 +10,8 @@ import { TracesOptions } from './traces-options.js';
 
 /** Maximum number of rows of the read model, traces and spans, that expire with one event. */
 export const ROWS_PER_EVENT_MAX = 2_000;
+/** Maximum number of pages per tick of the retention, so that other rules do not wait for long. The next tick continues. */
+export const PAGES_PER_TICK_MAX = 20;
 /** Maximum number of events that wait for the read model. The next ones follow when it has deleted these rows. */
 export const EVENTS_PER_PAGE_MAX = 50;
 
@@ -25,6 +27,7 @@ export class ExpireTraces implements RetentionRule<OldTraces> {
   readonly pageMax = EVENTS_PER_PAGE_MAX;
   /** The last event of this page. */
   private position: bigint | undefined;
+  private pages = 0;
 
   constructor(
     private readonly traces: TraceQueries,
@@ -34,7 +37,8 @@ export class ExpireTraces implements RetentionRule<OldTraces> {
   ) {}
 
   async due(now: Date, limit: number, after?: OldTraces): Promise<readonly OldTraces[]> {
-    if (after && !(await this.hasFollowed())) return [];
+    this.pages = after ? this.pages + 1 : 1;
+    if (this.pages > PAGES_PER_TICK_MAX || (after && !(await this.hasFollowed()))) return [];
     const hidden = now.getTime() - this.options.retentionMs - CLOCKS_APART_MS_MAX;
     return this.traces.batchesBefore(new Date(hidden - (hidden % HOUR_MS)), ROWS_PER_EVENT_MAX, limit);
   }
