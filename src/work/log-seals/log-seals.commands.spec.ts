@@ -77,7 +77,7 @@ describe('the seals of the log', () => {
     expect((await seals()).map(({ number, events }) => [number, events.length])).toEqual([[1, 5], [2, 2]]); // oxfmt-ignore
   });
 
-  it.each(['{}', '{"number":1,"after":"-1","upTo":"seven","events":[]}'])(
+  it.each(['{}', 'null', '{"number":1,"after":"-1","upTo":"seven","events":[]}'])(
     'are not continued after a newest seal that was changed to %s, which the error names',
     async (data) => {
       await happened('agent-1');

@@ -11,7 +11,8 @@ export type Sealable = Omit<LogSealed['data'], 'number'>;
 
 export const logSeals: Aggregate<LogSeals, LogSealed> = {
   initial: { count: 0, upTo: '-1' },
-  evolve: (_, { data: { number, upTo } }) => ({ count: number, upTo }),
+  // A stored seal that somebody has changed may be `null`.
+  evolve: (_, { data }) => ({ count: data?.number, upTo: data?.upTo }),
   codec: logSealsCodec,
   snapshot: { type: 'LogSealed', withinMax: 1 },
 };
