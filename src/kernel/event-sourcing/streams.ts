@@ -149,6 +149,8 @@ export class Streams {
           ids: written.map(({ id }) => id),
         };
         const appending = this.appendEvents(stream, folded.revision, written);
+        // Handled below, unless the callback throws.
+        appending.catch(() => undefined);
         whileAppending?.({ ...decided, revision: firstAfter(folded.revision) + events.length - 1, position: undefined });
         const outcome = { ...decided, ...(await appending) };
         const { state, revision, position, characters } = outcome;

@@ -5,6 +5,7 @@ import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import { withSignals } from '../../kernel/with-signals.js';
 import { hasTable } from '../postgres/catalog.js';
+import { BACK_OFF_FIRST_MS } from '../supervision/back-off.js';
 import { type Leadership, LeadershipLost } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
@@ -65,9 +66,10 @@ export class ProjectionRunner {
       await withSignals([signal, lost], async (until) => this.follow(await this.open(), until));
     } catch (error) {
       if (!(error instanceof FencedOut)) throw error;
-      const { log } = this.dependencies;
+      const { log, timing } = this.dependencies;
       log.info(`The rows of projection ${this.name} were replaced by a rebuild, or have another writer. It starts again.`);
-      return;
+      // Two processes that both believe that they lead would fence each other out without a pause.
+      return await timing.pause(BACK_OFF_FIRST_MS, signal);
     } finally {
       this.leading = false;
       this.dependencies.progress.handedOver(this.name);
