@@ -24,13 +24,13 @@ export type LoggedAnswer = Readonly<{
   isShortened: boolean;
 }>;
 
-/** The number of answers of all users among which the newest of a user are looked for first. */
+/** The number of answers of all users among which those of a user are searched first. */
 const RECENT_MAX = 2_000;
 
 export class ConversationLogQueries extends Queries {
   /**
-   * The newest answers of a user's conversations. They are looked for among the newest answers of all users, and where too few of
-   * those are theirs, in all of their conversations. So what others asked meanwhile is not read.
+   * The newest answers of a user's conversations. They are searched among the newest answers of all users, and if too few of those
+   * are the user's, in all conversations of the user. So the answers that others got meanwhile are not read.
    */
   async newest(filter: LogFilter, limit: number): Promise<readonly LogKey[]> {
     const { sql } = this;

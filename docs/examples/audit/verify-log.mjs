@@ -43,13 +43,13 @@ function purge(stream, from, before) {
   ranges.push({ from, before, position });
 }
 
-/** Whether a purge that follows the position in the log explains that the event at the place is gone. */
-function isPurged(place, position = -1n) {
-  if (purgedDeliveries.get(place) > position) return true;
+/** Whether a purge after a position of the log explains that the event at the place is gone. */
+function isPurged(place, after) {
+  if (purgedDeliveries.get(place) > after) return true;
   const at = place.lastIndexOf('@');
   const revision = Number(place.slice(at + 1));
   const ranges = purgedRanges.get(place.slice(0, at)) ?? [];
-  return ranges.some((each) => each.position > position && each.from <= revision && revision < each.before);
+  return ranges.some((each) => each.position > after && each.from <= revision && revision < each.before);
 }
 
 function verifySeal({ number, after, upTo, events }) {
@@ -106,7 +106,7 @@ for await (const line of linesOf(file)) {
 }
 let purged = 0;
 for (const place of missing) {
-  if (isPurged(place)) purged++;
+  if (isPurged(place, -1n)) purged++;
   else problem(`${place} is missing, and no purge explains that.`);
 }
 if (kept && Number(kept.split(':')[0]) > newest.number) problem(`Seal ${kept.split(':')[0]} is missing.`);

@@ -61,7 +61,7 @@ const BODY_STALL_MS_MAX = 60_000;
 export const PARAMETER_CHARACTERS_MAX = 512;
 const FORM_FIELD_BYTES_MAX = 1024 * 1024;
 const IDLE_SWEEP_MS = 50;
-/** A streamed file has eleven listeners for `close`, one more than the number from which on Node warns of a leak. */
+/** A streamed file has eleven listeners for `close`, and Node warns of a leak if there are more than ten. */
 const RESPONSE_LISTENERS_MAX = 20;
 
 const ALLOWED_HEADERS = [

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
 import { accounts } from '../../../test/support/accounts.js';
+import { projections } from '../../../projections/catalogue.js';
 import type { Projection } from '../../../projections/projection.js';
 import { definitionOf } from './definition.js';
 
@@ -25,3 +26,12 @@ it('the fingerprint of a projection changes exactly when a change can produce ot
   expect(MoneyMoved).toBeDefined();
   expect(new Set([same, ...changed]).size).toBe(6);
 });
+
+it.each(projections.map((projection) => [projection.name, projection] as const))(
+  'no statement of the read model %s has `--` within a literal, which the fingerprint would skip',
+  async (_, { ddl }) => {
+    const isWithinLiteral = (line: string) => line.slice(0, line.indexOf('--')).split("'").length % 2 === 0;
+    const lines = (await readFile(ddl, 'utf8')).split('\n').filter((line) => line.includes('--'));
+    expect(lines.filter(isWithinLiteral)).toEqual([]);
+  },
+);

@@ -17,7 +17,10 @@ export class ReadAhead {
   private isTaken = false;
   private isOver = false;
 
-  /** @param due resolves when composing begins @param before deltas with which the answer begins */
+  /**
+   * @param due resolves when composing may begin
+   * @param before deltas with which the answer begins
+   */
   constructor(
     private readonly deltas: AsyncGenerator<AnswerDelta>,
     due: Promise<void>,
