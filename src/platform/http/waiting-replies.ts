@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Rejection, shuttingDown } from '../../kernel/rejection.js';
+import { whenGone } from './connections/client-gone.js';
 
 /** The replies of this process that wait for an answer. During a shutdown they stop waiting before the process has to end. */
 @Injectable()
@@ -14,19 +14,15 @@ export class WaitingReplies {
   }
 
   /** Aborts when the client has left or the reply must not wait any longer. */
-  signalOf({ raw }: Readonly<{ raw: Pick<ServerResponse, 'once' | 'destroyed'> }>): AbortSignal {
+  signalOf(reply: Parameters<typeof whenGone>[0]): AbortSignal {
     const controller = new AbortController();
     const leave = () => {
       this.waiting.delete(controller);
       controller.abort('gone');
     };
-    // The client may have left while its request was being accepted. Such a response has no further `close` event.
-    if (this.isOver || raw.destroyed) {
-      leave();
-    } else {
-      this.waiting.add(controller);
-      raw.once('close', leave);
-    }
+    this.waiting.add(controller);
+    if (this.isOver) leave();
+    else whenGone(reply, leave);
     return controller.signal;
   }
 

@@ -52,7 +52,18 @@ beforeEach(async () => {
   await askedTurn(store, 'c1', 't1');
 });
 
-/** A process that accepts questions and runs no turns. `at` ticks when it has run for a time. */
+/** Ticks when the process has run for a time. */
+function ticking(turns: UnsealedTurnQueries, unclaimed: UnclaimedTurns, sweep: SweepTurns) {
+  let elapsedMs = 0;
+  const timing = { elapsedMs: () => elapsedMs } as Timing;
+  const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options, timing);
+  return (ms: number) => {
+    elapsedMs = ms;
+    return ticker.tick();
+  };
+}
+
+/** A process that accepts questions and runs no turns. */
 function front(over: EventStore = store) {
   const streams = new Streams(over, systemTiming);
   const commands = turnCommands(streams);
@@ -76,14 +87,7 @@ function front(over: EventStore = store) {
     takenBy: async () => [],
   } as unknown as UnsealedTurnQueries;
   const sweep = new SweepTurns(turns, keyValue, { producer: 'front', running: [] } as never, options, systemTiming);
-  let elapsedMs = 0;
-  const timing = { elapsedMs: () => elapsedMs } as Timing;
-  const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options, timing);
-  const at = (ms: number) => {
-    elapsedMs = ms;
-    return ticker.tick();
-  };
-  return { at, unclaimed };
+  return { at: ticking(turns, unclaimed, sweep), unclaimed };
 }
 
 const worker = (...texts: string[]) => workerOver(store, new InProcessSignals(), scripted(deltas(...texts))).runner;
@@ -210,14 +214,7 @@ function waitingFront(turnIds: readonly string[]) {
     },
   } as unknown as UnclaimedTurns;
   const sweep = { recoverOrphans: async () => undefined } as unknown as SweepTurns;
-  let elapsedMs = 0;
-  const timing = { elapsedMs: () => elapsedMs } as Timing;
-  const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options, timing);
-  const at = (ms: number) => {
-    elapsedMs = ms;
-    return ticker.tick();
-  };
-  return { at, limits, done };
+  return { at: ticking(turns, unclaimed, sweep), limits, done };
 }
 
 describe('many questions while no worker is alive', () => {

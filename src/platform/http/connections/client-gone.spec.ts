@@ -1,24 +1,9 @@
-import { once } from 'node:events';
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { expect, it } from '@jest/globals';
+import { connectedResponse } from '../../../../test/support/connected-response.js';
 import { clientGone } from './client-gone.js';
 
-/** The response to a client that is connected, and the client's leaving. */
-function response() {
-  const socket = new Socket();
-  const raw = new ServerResponse(new IncomingMessage(socket));
-  raw.assignSocket(socket);
-  const leave = async () => {
-    const closing = once(raw, 'close');
-    socket.destroy();
-    await closing;
-  };
-  return { raw, leave };
-}
-
 it('aborts when the client leaves', async () => {
-  const { raw, leave } = response();
+  const { raw, leave } = connectedResponse();
   const signal = clientGone({ raw });
   expect(signal.aborted).toBe(false);
   await leave();
@@ -26,7 +11,7 @@ it('aborts when the client leaves', async () => {
 });
 
 it('is aborted if the client left before', async () => {
-  const { raw, leave } = response();
+  const { raw, leave } = connectedResponse();
   await leave();
   expect(clientGone({ raw }).aborted).toBe(true);
 });

@@ -1,12 +1,19 @@
 import type { ServerResponse } from 'node:http';
 
+type Replied = Readonly<{ raw: Pick<ServerResponse, 'once' | 'destroyed'> }>;
+
 /**
- * Aborts when the client leaves. It may have left already, while its request was being accepted: then its response has no further
- * `close` event.
+ * Calls back when the client leaves. It may have left already, while its request was being accepted: then its response has no
+ * further `close` event, and the call is made at once.
  */
-export function clientGone({ raw }: Readonly<{ raw: Pick<ServerResponse, 'once' | 'destroyed'> }>): AbortSignal {
-  if (raw.destroyed) return AbortSignal.abort();
+export function whenGone({ raw }: Replied, leave: () => void): void {
+  if (raw.destroyed) leave();
+  else raw.once('close', leave);
+}
+
+/** Aborts when the client leaves. */
+export function clientGone(reply: Replied): AbortSignal {
   const gone = new AbortController();
-  raw.once('close', () => gone.abort());
+  whenGone(reply, () => gone.abort());
   return gone.signal;
 }
