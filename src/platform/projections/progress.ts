@@ -12,16 +12,21 @@ export class Progress {
 
   constructor(private readonly timing: Timing) {}
 
-  /** Reports a polled checkpoint. It is never ahead of the rows and may be behind this process's own writes. */
+  /**
+   * Reports a polled checkpoint. It is never ahead of the rows. It may be behind this process's own writes, or ahead of those that
+   * were not acknowledged yet.
+   */
   seen(name: string, position: bigint): void {
-    if (position > (this.positions.get(name) ?? -2n)) this.report(name, position);
+    if (position <= (this.positions.get(name) ?? -2n)) return;
+    this.countChange(name);
+    this.report(name, position);
   }
 
   /**
    * Reports that this process has written up to a position, or, if not `changed`, that no event up to it concerns the read model.
    */
   wrote(name: string, position: bigint, changed = true): void {
-    if (changed || !this.ours.has(name)) this.changes.set(name, (this.changes.get(name) ?? 0) + 1);
+    if (changed || !this.ours.has(name)) this.countChange(name);
     this.ours.add(name);
     this.report(name, position);
   }
@@ -88,6 +93,10 @@ export class Progress {
       signal.addEventListener('abort', over);
       for (const name of names) this.pauses.set(name, over);
     });
+  }
+
+  private countChange(name: string): void {
+    this.changes.set(name, (this.changes.get(name) ?? 0) + 1);
   }
 
   private report(name: string, position: bigint): void {

@@ -43,6 +43,17 @@ it('queries again after a change that happened during the query', async () => {
   expect([await asking, await ask()]).toEqual(['old', 'new']);
 });
 
+it('queries again for a caller that finds its write in the checkpoint before the answer to the commit has arrived', async () => {
+  const { progress, rows, ask } = await readModel();
+  progress.wrote('tools', 1n);
+  await ask();
+  rows.value = 'new';
+  progress.seen('tools', 2n);
+  expect([await ask(), await ask(), rows.asked]).toEqual(['new', 'new', 2]);
+  progress.seen('tools', 2n);
+  expect([await ask(), rows.asked]).toEqual(['new', 2]);
+});
+
 it('caches no result that another process may change, and others for at most REMEMBERED_MS', async () => {
   const { timing, progress, rows, ask } = await readModel();
   await ask();
