@@ -4,6 +4,7 @@ import { JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queri
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { eachOf } from '../../kernel/each-of.js';
+import { Failures } from '../../kernel/failures.js';
 import { decode } from '../../kernel/event-sourcing/codec.js';
 import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
 import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
@@ -17,11 +18,13 @@ import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
 import { ReportJob } from './job.commands.js';
 
 const EVERY_MS = 1_000;
-/** Maximum number of jobs that one tick reports, without those that failed before. The others follow in the next tick. */
+/** Maximum number of jobs that one tick reports. The others follow in the next tick. */
 export const REPORTS_PER_TICK_MAX = 200;
 const JOBS_PER_PAGE = 200;
 /** Maximum length of a result in a follow-up, which has further text around it. */
 const FOLLOW_UP_RESULT_CHARACTERS_MAX = 7_000;
+
+const idOf = ({ jobId }: JobRecord): JobId => jobId;
 
 /**
  * Requests follow-ups for ended jobs whose end the model has not read yet. Skips conversations with a running turn, because the
@@ -32,8 +35,8 @@ const FOLLOW_UP_RESULT_CHARACTERS_MAX = 7_000;
 export class RequestJobFollowUps implements Ticker {
   readonly name = 'request-job-follow-ups';
   readonly everyMs = EVERY_MS;
-  /** The number of jobs that could not be reported. They are tried again, and do not take the room of others. */
-  private failed = 0;
+  /** The jobs that could not be reported. */
+  private readonly failures = new Failures();
 
   constructor(
     private readonly jobs: JobQueries,
@@ -45,14 +48,11 @@ export class RequestJobFollowUps implements Ticker {
   ) {}
 
   async tick(): Promise<void> {
+    const due = await this.due(this.failures.pageFor(REPORTS_PER_TICK_MAX));
+    this.failures.retain(due.map(idOf));
+    const next = this.failures.next(due, idOf, REPORTS_PER_TICK_MAX);
     // Sequential, so that jobs are reported in the order in which they ended.
-    const due = await this.due(REPORTS_PER_TICK_MAX + this.failed);
-    this.failed = due.length;
-    const report = async (job: JobRecord) => {
-      await this.request(job);
-      this.failed--;
-    };
-    await eachOf(due, report, 1);
+    await eachOf(next, (job) => this.failures.attempt(job.jobId, () => this.request(job)), 1);
   }
 
   /** Ended jobs whose conversations have no running turn. Reads as many pages as needed to find them. */

@@ -3,21 +3,24 @@ import { type UnsealedTurn, UnsealedTurnQueries } from '../../../../projections/
 import { ExpirePause } from '../../conversation/pause.commands.js';
 import { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
+import { Failures } from '../../../kernel/failures.js';
 import { Ids } from '../../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { TurnRunner } from './turn-runner.js';
 
 const EXPIRE_EVERY_MS = 1_000;
-/** Maximum number of pauses that one tick expires, without those that failed before. The others follow in the next tick. */
+/** Maximum number of pauses that one tick expires. The others follow in the next tick. */
 export const EXPIRED_PAUSES_MAX = 200;
+
+const idOf = ({ turnId }: UnsealedTurn): string => turnId;
 
 /** Ends paused turns that were not resumed in time, also those that expired while the service was down. */
 @Injectable()
 export class ExpirePauses implements Ticker {
   readonly name = 'expire-pauses';
   readonly everyMs = EXPIRE_EVERY_MS;
-  /** The number of pauses that could not be ended. They are tried again, and do not take the room of others. */
-  private failed = 0;
+  /** The pauses that could not be ended. */
+  private readonly failures = new Failures();
 
   constructor(
     private readonly turns: UnsealedTurnQueries,
@@ -27,12 +30,10 @@ export class ExpirePauses implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    const expired = await this.turns.expired(now, EXPIRED_PAUSES_MAX + this.failed);
-    this.failed = expired.length;
-    await eachOf(expired, async (turn) => {
-      await this.expire(turn, now);
-      this.failed--;
-    });
+    const expired = await this.turns.expired(now, this.failures.pageFor(EXPIRED_PAUSES_MAX));
+    this.failures.retain(expired.map(idOf));
+    const next = this.failures.next(expired, idOf, EXPIRED_PAUSES_MAX);
+    await eachOf(next, (turn) => this.failures.attempt(turn.turnId, () => this.expire(turn, now)));
   }
 
   private async expire({ conversationId, turnId }: UnsealedTurn, now: Date): Promise<void> {
