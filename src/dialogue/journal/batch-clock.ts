@@ -2,7 +2,7 @@ import type { Timing } from '../../kernel/timing.js';
 
 /**
  * A shared timer for the journals of a process with waiting batches. All batches are written at the same moment and share a
- * commit. A journal may be written earlier than with its own timer, and never later.
+ * commit. A journal may be written earlier or later than with its own timer, but waits at most for the longest time of any.
  */
 export class BatchClock {
   private readonly waiting = new Set<() => void>();
@@ -14,7 +14,7 @@ export class BatchClock {
     return this.timing.elapsedMs();
   }
 
-  /** Calls back once, together with all other waiting callers, after this time or earlier. The returned function cancels. */
+  /** Calls back once, together with all other waiting callers, after the time of the first of them. The returned function cancels. */
   within(ms: number, work: () => void): () => void {
     this.waiting.add(work);
     if (!this.isRunning) {
