@@ -9,4 +9,4 @@ export const appendSurely = (
   expected: ExpectedRevision,
   events: readonly NewEvent[],
   patienceMs = APPEND_PATIENCE_MS,
-): Promise<Appended> => appendWithRetry(store, systemTiming, patienceMs, stream, expected, events);
+): Promise<Appended> => appendWithRetry(store, systemTiming, patienceMs, () => store.append(stream, expected, events));

@@ -12,7 +12,7 @@ function slow(commitMs: number) {
     commitMs === Infinity ? new Promise<void>(() => {}) : timing.pause(commitMs),
   );
   const append = (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) =>
-    appendWithRetry(store, timing, APPEND_PATIENCE_MS, stream, expected, events);
+    appendWithRetry(store, timing, APPEND_PATIENCE_MS, () => store.append(stream, expected, events));
   return { store, timing, append };
 }
 

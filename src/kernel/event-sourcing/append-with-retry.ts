@@ -1,11 +1,4 @@
-import {
-  type Appended,
-  type EventStore,
-  type ExpectedRevision,
-  type NewEvent,
-  StoreUnavailable,
-  WrongRevision,
-} from './event-store.js';
+import { type Appended, type EventStore, StoreUnavailable, WrongRevision } from './event-store.js';
 import type { Timing } from '../timing.js';
 
 /** How long an append whose outcome is unknown is repeated before its caller gets 503. EventStoreDB itself takes 2 to 3 s. */
@@ -20,8 +13,6 @@ export const WINNER_VISIBLE_MS_MAX = 1_000;
 const VISIBLE_DELAY_MS_MIN = 5;
 const VISIBLE_DELAY_MS_MAX = 100;
 
-type Store = Pick<EventStore, 'append' | 'lastRevision'>;
-
 /**
  * Appends, and repeats the append while its outcome is unknown. The event ids make the repetition idempotent. A server may report
  * a revision that reads do not show yet: the loser of a race fails only once reads show that revision, so no caller decides again
@@ -29,22 +20,20 @@ type Store = Pick<EventStore, 'append' | 'lastRevision'>;
  * @throws WrongRevision when a later revision can be read; StoreUnavailable after `patienceMs`; what `append` throws
  */
 export async function appendWithRetry(
-  store: Store,
+  store: Pick<EventStore, 'lastRevision'>,
   timing: Timing,
   patienceMs: number,
-  stream: string,
-  expected: ExpectedRevision,
-  events: readonly NewEvent[],
+  append: () => Promise<Appended>,
 ): Promise<Appended> {
   const givingUpAt = timing.elapsedMs() + patienceMs;
   for (;;) {
     try {
-      return await untilGivenUp(timing, givingUpAt, () => store.append(stream, expected, events));
+      return await untilGivenUp(timing, givingUpAt, append);
     } catch (error) {
       if (!(error instanceof WrongRevision) || (await isVisible(store, timing, givingUpAt, error))) throw error;
+      if (timing.elapsedMs() + VISIBLE_DELAY_MS_MIN > givingUpAt)
+        throw new StoreUnavailable(`What was appended to ${error.stream} cannot be read yet.`);
     }
-    if (timing.elapsedMs() + VISIBLE_DELAY_MS_MIN > givingUpAt)
-      throw new StoreUnavailable(`What was appended to ${stream} cannot be read yet.`);
   }
 }
 
@@ -71,7 +60,12 @@ async function answeredBy<T>(
 }
 
 /** Waits until reads show the revision that a lost race reported. False if they do not show it in time. */
-async function isVisible(store: Store, timing: Timing, givingUpAt: number, { stream, actual }: WrongRevision): Promise<boolean> {
+async function isVisible(
+  store: Pick<EventStore, 'lastRevision'>,
+  timing: Timing,
+  givingUpAt: number,
+  { stream, actual }: WrongRevision,
+): Promise<boolean> {
   if (typeof actual !== 'number') return true;
   const until = Math.min(givingUpAt, timing.elapsedMs() + WINNER_VISIBLE_MS_MAX);
   for (let delayMs = VISIBLE_DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, VISIBLE_DELAY_MS_MAX)) {

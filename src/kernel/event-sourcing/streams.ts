@@ -142,16 +142,11 @@ export class Streams {
         const { folded } = basis;
         if (events.length === 0) return { ...folded, events, ids: [] };
         const written = writtenEvents(stream, folded.revision, aggregate.codec, events, cause);
-        const decided = {
-          state: events.reduce(aggregate.evolve, folded.state),
-          characters: written.reduce((before, event) => charactersWith(aggregate, before, event), folded.characters),
-          events,
-          ids: written.map(({ id }) => id),
-        };
+        const decided = expectedOutcome(aggregate, folded, events, written);
         const appending = this.appendEvents(stream, folded.revision, written);
         // Handled below, unless the callback throws.
         appending.catch(() => undefined);
-        whileAppending?.({ ...decided, revision: firstAfter(folded.revision) + events.length - 1, position: undefined });
+        whileAppending?.(decided);
         const outcome = { ...decided, ...(await appending) };
         const { state, revision, position, characters } = outcome;
         this.recent.remember(stream, aggregate, { state, revision, position, characters });
@@ -224,11 +219,8 @@ export class Streams {
     bounds?: Retention,
   ): Promise<Appended> {
     const { store } = this;
-    const append: EventStore['append'] = bounds
-      ? (...what) => store.appendWithin(bounds, ...what)
-      : (...what) => store.append(...what);
-    const appending = { append, lastRevision: (name: string) => store.lastRevision(name) };
-    return appendWithRetry(appending, this.timing, patienceMs, stream, expected, events);
+    const append = () => (bounds ? store.appendWithin(bounds, stream, expected, events) : store.append(stream, expected, events));
+    return appendWithRetry(store, this.timing, patienceMs, append);
   }
 
   /** Repeats idempotent work while the store is unavailable, for `patienceMs` at most. @throws as `whileUnavailable` does */
@@ -258,6 +250,21 @@ function writtenEvents<E extends Event>(
     };
   });
 }
+
+/** The outcome of an append that has not been answered yet. */
+const expectedOutcome = <State, E extends Event>(
+  aggregate: Aggregate<State, E>,
+  { state, revision, characters }: Folded<State>,
+  events: readonly E[],
+  written: readonly NewEvent[],
+): Outcome<State, E> => ({
+  state: events.reduce(aggregate.evolve, state),
+  revision: firstAfter(revision) + events.length - 1,
+  position: undefined,
+  characters: written.reduce((before, event) => charactersWith(aggregate, before, event), characters),
+  events,
+  ids: written.map(({ id }) => id),
+});
 
 export const isAtLeast = (revision: ExpectedRevision, least: number): boolean => revision !== 'none' && revision >= least;
 

@@ -32,7 +32,8 @@ export async function writeRetention(
     const bounds = { $maxAge: retention.maxAgeSeconds, $maxCount: retention.maxCount, $tb };
     if (present.revision !== 'none' && isBoundBy(present.json, bounds)) return;
     const event = metadataEvent({ ...present.json, ...bounds });
-    await appendWithRetry(store, systemTiming, APPEND_PATIENCE_MS, metastream, present.revision, [event]);
+    const append = () => store.append(metastream, present.revision, [event]);
+    await appendWithRetry(store, systemTiming, APPEND_PATIENCE_MS, append);
   });
 }
 
