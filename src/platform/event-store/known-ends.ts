@@ -22,7 +22,7 @@ export class KnownEnds {
   private readonly undecided = new Map<string, number>();
   private isAnyKnown = true;
 
-  /** Whether the stream has no event with this revision or a later one. */
+  /** Whether reads show no event of the stream with this revision or a later one. */
   isPast(stream: string, revision: number): boolean {
     if (this.appending.has(stream)) return false;
     const next = this.ends.get(stream)?.next;

@@ -6,7 +6,6 @@ import {
   type Appended,
   type ExpectedRevision,
   type NewEvent,
-  STREAM_START,
   StoreUnavailable,
   type StreamReading,
   WrongRevision,
@@ -23,8 +22,8 @@ let reads: () => number;
 
 beforeEach(() => {
   inner = new InMemoryEventStore();
-  const asked = [jest.spyOn(inner, 'read'), jest.spyOn(inner, 'grownPast')];
-  reads = () => asked.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+  const { mock } = jest.spyOn(inner, 'read');
+  reads = () => mock.calls.length;
   store = new SoleWriterEventStore(inner);
   stream = newStream();
 });
@@ -44,7 +43,6 @@ describe('a stream whose end was read', () => {
     expect(await readFrom(3)).toEqual([]);
     expect(await eventsOf(store.read(stream, { from: 4, limit: 1 }))).toEqual([]);
     expect(await allOf(store.readTexts(stream, 3))).toEqual([]);
-    expect(await store.grownPast(new Map([[stream, 2]]))).toEqual(new Map());
     expect(reads()).toBe(before);
   });
 
@@ -52,7 +50,6 @@ describe('a stream whose end was read', () => {
     await withKnownEnd();
     expect(await readFrom(2)).toEqual([2]);
     expect(await eventsOf(store.read(stream, { direction: 'backwards', limit: 1 }))).toHaveLength(1);
-    expect(await store.grownPast(new Map([[stream, STREAM_START]]))).toEqual(new Map([[stream, 2]]));
   });
 
   it('has its end moved by an append', async () => {
@@ -72,7 +69,6 @@ describe('a stream whose end was read', () => {
     const before = reads();
     expect(await readFrom(2)).toEqual([]);
     expect(await eventsOf(store.read(other))).toEqual([]);
-    expect(await store.grownPast(new Map([[other, STREAM_START]]))).toEqual(new Map());
     expect(reads()).toBe(before);
   });
 });
@@ -205,8 +201,6 @@ async function interleaved(random: Seeded): Promise<number> {
     if (slow.reads === before) answered++;
     expect(shown).toEqual(range(from, from + shown.length - 1));
     expect(from + shown.length).toBeGreaterThanOrEqual(count);
-    const grown = await log.grownPast(new Map([[name, from - 1]]));
-    expect(grown.get(name) ?? from - 1).toBeGreaterThanOrEqual(count - 1);
   };
   const worker = async () => {
     for (let step = 0; step < 12; step++) {

@@ -10,7 +10,7 @@ import type {
 import { ForwardingEventStore } from './forwarding-event-store.js';
 import { KnownEnds } from './known-ends.js';
 
-/** A log that only this process writes. It answers from memory that a stream has not grown. */
+/** A log that only this process writes. Reads past the end of a stream are answered from memory. */
 export class SoleWriterEventStore extends ForwardingEventStore {
   private readonly ends = new KnownEnds();
 
@@ -49,11 +49,6 @@ export class SoleWriterEventStore extends ForwardingEventStore {
   override readTexts(stream: string, from = 0): AsyncIterable<StoredTexts> {
     const pages = () => this.store.readTexts(stream, from);
     return this.toTheEnd(stream, from, pages, ({ first, texts }) => first + texts.length);
-  }
-
-  override async grownPast(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
-    const asked = new Map([...known].filter(([stream, revision]) => !this.ends.isPast(stream, revision + 1)));
-    return asked.size === 0 ? asked : this.store.grownPast(asked);
   }
 
   /** The pages of a read. The store is asked when the first is pulled, and only if the read is not past the end. */
