@@ -15,10 +15,6 @@ export class RowBatch {
 
   constructor(readonly table: string) {}
 
-  get size(): number {
-    return this.removed.size + this.added.length + this.changed.size;
-  }
-
   get removals(): readonly Columns[] {
     return [...this.removed.values()];
   }
