@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Sql } from 'postgres';
 import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
+import { rowsRead } from '../../../../test/support/rows-read.js';
 import { migrate } from '../../../platform/postgres/migrate.js';
 import { IDENTITY_SCHEMA, IDENTITY_STEPS } from '../identity-tables.js';
 import { PostgresUserAccounts } from './postgres-user-accounts.js';
@@ -70,4 +72,14 @@ it('finds a user by id, and by an e-mail address that only one user has', async 
   expect(await accounts.find({ email: 'ann@example.org' })).toBe(ann);
   expect(await accounts.find({ email: 'shared@example.org' })).toBeUndefined();
   expect(await accounts.find({ userId: 'nobody' })).toBeUndefined();
+});
+
+it('finds a user by an e-mail address without reading the other users', async () => {
+  const erin = await process().idOf(ownSubject('Erin'));
+  await process().describe(erin, { ...NO_LABEL, email: 'erin@example.org' });
+  await database.sql`insert into identity.user_account (user_id, issuer, claim, value, email)
+    select 'u' || n, 'many', 'sub', n, 'u' || n || '@example.org' from generate_series(1, 5000) n`;
+  await database.sql`analyze identity.user_account`;
+  const find = (sql: Sql) => new PostgresUserAccounts(sql).find({ email: 'Erin@example.org' });
+  expect(await rowsRead(database.url, find)).toBe(1);
 });

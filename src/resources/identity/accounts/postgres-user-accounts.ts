@@ -19,6 +19,9 @@ export const USER_ACCOUNT_TABLE = `create table identity.user_account (
   unique (issuer, claim, value)
 )`;
 
+/** Finds the users with an e-mail address. */
+export const EMAIL_INDEX = 'create index user_account_by_email on identity.user_account (lower(email));';
+
 /** The users of this installation, stored in Postgres. */
 export class PostgresUserAccounts extends UserAccounts {
   private readonly ids = new LRUCache<string, string>({ max: IDS_MAX });
