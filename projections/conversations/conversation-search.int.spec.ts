@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Sql } from 'postgres';
 import { type ConversationEvent, conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
 import { definitionOf } from '../../src/platform/projections/definition.js';
 import { createSchema, dropSchema } from '../../src/platform/projections/schema.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
+import { rowsRead } from '../../test/support/rows-read.js';
 import { Seeded } from '../../test/support/seeded.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { ReadModels } from '../read-models.js';
-import { ConversationSearchQueries, READ_AT_ONCE } from './conversation-search.queries.js';
+import { ConversationSearchQueries, OWN_READ_MAX, READ_AT_ONCE } from './conversation-search.queries.js';
 import { conversations } from './conversations.projection.js';
 import { ConversationQueries } from './conversations.queries.js';
 
@@ -42,6 +44,10 @@ let queries: ConversationSearchQueries;
 const given = (id: string, ...events: ConversationEvent[]) => model.given(conversationStream(id), events);
 const found = async (text: string, limit = 10, ownerId = 'alice') =>
   (await queries.search(ownerId, text, limit)).map(({ id, match_field: field }) => [id, field]);
+/** As many conversations of an owner as are read without the index, without turns. By default they are newer than others. */
+const fill = (ownerId: string, startedAt = new Date('2100-01-01')) => database.sql`
+  insert into conversations.conversation (conversation_id, owner_id, name, visibility, shared_usage, started_at)
+  select ${ownerId} || '-' || n, ${ownerId}, 'More', 'listed', false, ${startedAt} from generate_series(1, ${OWN_READ_MAX}::integer) n`;
 
 beforeAll(async () => {
   database = await testDatabase();
@@ -75,17 +81,13 @@ describe('the search', () => {
     await given('moved-on', superseded('moved-on'), asked('moved-on', 'next', 'Whole?'));
   });
 
-  /** Runs a test twice: with the conversations among the newest, and behind a page of newer ones. */
+  /** Runs a test twice: with the conversations among the newest, and behind so many newer ones that the index is used. */
   const everywhere = (title: string, check: () => Promise<void>) => {
     it(`${title}, among the newest conversations`, check);
-    describe('behind a full page of newer conversations', () => {
-      beforeAll(async () => {
-        for (let more = 0; more < READ_AT_ONCE; more++) await given(`more-${more}`, started(`more-${more}`, 'More'));
-      });
+    describe('behind many newer conversations', () => {
+      beforeAll(() => fill('alice'));
       it(title, check);
-      afterAll(async () => {
-        for (let more = 0; more < READ_AT_ONCE; more++) await given(`more-${more}`, deleted(`more-${more}`));
-      });
+      afterAll(() => database.sql`delete from conversations.conversation where conversation_id like 'alice-%'`);
     });
   };
 
@@ -112,7 +114,19 @@ describe('the search', () => {
   });
 });
 
+it('does not read the texts of others for a user with few conversations', async () => {
+  await fill('carol');
+  await database.sql`
+    insert into conversations.turn (turn_id, conversation_id, index, status, question, request_id, model_id, asked_at, changed_at, ended)
+    select 'others-' || n, 'others-' || n, 0, 'answered', 'The sky is blue.', 'r', 'm', now(), now(), 3 from generate_series(1, 5000) n`;
+  await database.sql`analyze conversations.turn`;
+  const search = (sql: Sql) => new ConversationSearchQueries(new ReadModels(sql)).search('carol', 'sky is', 10);
+  expect(await rowsRead(database.url, search)).toBeLessThan(5 * OWN_READ_MAX);
+  await database.sql`delete from conversations.turn where turn_id like 'others-%'`;
+});
+
 it('finds the same with and without the index as a search of all texts', async () => {
+  await fill('rita', new Date(0));
   const random = new Seeded(5);
   const letters = ['a', 'B', 'ä', '%', '_', '\\', ' ', "'"];
   const text = (length: number) => Array.from({ length }, () => letters[random.between(0, letters.length - 1)]).join('');

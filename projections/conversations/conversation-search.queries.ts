@@ -12,6 +12,11 @@ export type FoundConversation = ListedConversation &
 export const READ_AT_ONCE = 40;
 /** A text is common if at least this many of the conversations read at a time contain it. */
 const COMMON_MIN = 3;
+/**
+ * The conversations of an owner with at most this many are read without the index, which has the texts of all owners: a text of
+ * common letters takes the longer the more the others have.
+ */
+export const OWN_READ_MAX = 200;
 /** The number of turns of all owners with the text that are looked up in any case. */
 const CANDIDATES_MIN = 500;
 /** The number of turns that a conversation is expected to have. */
@@ -59,14 +64,15 @@ export class ConversationSearchQueries extends Queries {
   }
 
   /**
-   * The owner's conversations among those that the index finds, which are those of all owners. Undefined if it finds so many turns
-   * that reading those of the owner takes less, or if there is no index.
+   * The owner's conversations among those that the index finds, which are those of all owners. Undefined if reading those of the
+   * owner takes less, because they are few or the index finds many turns, or if there is no index.
    */
   private async candidates({ ownerId, pattern }: Searched): Promise<readonly string[] | undefined> {
     const { sql } = this;
     const [row] = await sql<{ ids: readonly string[] | null }[]>`
       with candidate as materialized (${candidatesOfAll(sql, pattern)}), allowed as materialized (
-        select case when to_regclass('conversations.turn_text') is null then 0 else ${CANDIDATES_MIN} + ${TURNS_EXPECTED} * count(*) end as number
+        select case when to_regclass('conversations.turn_text') is null or count(*) <= ${OWN_READ_MAX} then 0
+          else ${CANDIDATES_MIN} + ${TURNS_EXPECTED} * count(*) end as number
         from (${this.ofOwner(ownerId)}) own
       ), few as materialized (
         select conversation_id from candidate limit (select number from allowed)
