@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Sql } from 'postgres';
 import { continuationStream } from '../../src/dialogue/answering/continuations/continuation.events.js';
 import { type ResearchEvent, researchStream } from '../../src/dialogue/answering/research/research.events.js';
 import { conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
@@ -11,9 +12,10 @@ import { type OAuthEvent, oauthStream } from '../../src/resources/tools/mcp/sign
 import { deliveryStream } from '../../src/triggers/webhooks/delivery.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
+import { rowsRead } from '../../test/support/rows-read.js';
 import { ReadModels } from '../read-models.js';
-import { expiring } from './expiring.projection.js';
-import { ExpiringQueries, NEWEST_RUNS_KEPT } from './expiring.queries.js';
+import { expiring, NEWEST_RUNS_KEPT } from './expiring.projection.js';
+import { ExpiringQueries } from './expiring.queries.js';
 
 let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;
@@ -110,6 +112,7 @@ describe('the output of scheduled runs', () => {
     expect(ids(await queries.scheduledOutputs(day(9), 100, first))).toEqual(['s-01']);
     await told(purged('s', 's-00'), day(8));
     expect(ids(await queries.scheduledOutputs(day(9), 100))).toEqual(['s-01']);
+    await model.again();
     await model.expectSameAfterRebuild(
       ({ stream, type }) => stream !== scheduledRunStream('s-00') || type === 'ScheduledRunOutputPurged',
     );
@@ -126,6 +129,16 @@ describe('the output of scheduled runs', () => {
     await model.given(scheduleStream('v'), [requested('v', 'v-00', day(1)), deleted('v')]);
     await reported('v', 'v-00', day(2));
     expect(ids(await queries.scheduledOutputs(day(9), 100))).toEqual(['v-00']);
+  });
+
+  it('is found without reading the output that is kept', async () => {
+    await ran('w', NEWEST_RUNS_KEPT + 1);
+    await database.sql`insert into expiring.scheduled_output (run_id, schedule_id, queued_at, since)
+      select 'kept-' || n, 'kept-' || n, ${day(1)}, ${day(1)} from generate_series(1, 2000) n`;
+    await database.sql`analyze expiring.scheduled_output`;
+    const read = (sql: Sql) => new ExpiringQueries(new ReadModels(sql)).scheduledOutputs(day(9), 100);
+    expect(ids(await read(database.sql))).toEqual(['w-00']);
+    expect(await rowsRead(database.url, read)).toBe(1);
   });
 });
 

@@ -19,7 +19,20 @@ import { researchCodec } from '../../src/dialogue/answering/research/research.co
 import type { ResearchEvent } from '../../src/dialogue/answering/research/research.events.js';
 import { responseCodec } from '../../src/dialects/openai/responses/response.codec.js';
 import type { ResponseEvent } from '../../src/dialects/openai/responses/response.events.js';
-import { changeIn, defineProjection, inSet, insertInto, removeFrom, type SetStatement } from '../projection.js';
+import {
+  type Change,
+  changeIn,
+  defineProjection,
+  type Derivation,
+  derive,
+  inSet,
+  insertInto,
+  removeFrom,
+  type SetStatement,
+} from '../projection.js';
+
+/** The number of newest runs of each schedule whose output is kept at any age. */
+export const NEWEST_RUNS_KEPT = 50;
 
 type Noted =
   | ContinuationEvent
@@ -36,7 +49,7 @@ type Noted =
 /** The data that retention deletes after a period, and the time from which the period counts. */
 export const expiring = defineProjection<Noted>({
   name: 'expiring',
-  version: 3,
+  version: 4,
   categories: [
     'continuation',
     'conversation',
@@ -76,10 +89,8 @@ export const expiring = defineProjection<Noted>({
     ],
 
     // Events of the schedule, because the run's own stream may begin only after the schedule is deleted.
-    ScheduleRunQueued: ({ data: { runId, scheduleId, queuedAt } }) =>
-      insertInto('scheduled_output', { run_id: runId, schedule_id: scheduleId, queued_at: queuedAt }),
-    ScheduleRunRequested: ({ data: { runId, scheduleId, requestedAt } }) =>
-      insertInto('scheduled_output', { run_id: runId, schedule_id: scheduleId, queued_at: requestedAt }),
+    ScheduleRunQueued: ({ data: { runId, scheduleId, queuedAt } }) => runOf(scheduleId, runId, queuedAt),
+    ScheduleRunRequested: ({ data: { runId, scheduleId, requestedAt } }) => runOf(scheduleId, runId, requestedAt),
     ScheduledRunReported: ({ data, at }) => changeIn('scheduled_output', { run_id: data.runId }, { since: at }),
     ScheduledRunOutputPurged: ({ data }) => removeFrom('scheduled_output', { run_id: data.runId }),
     ScheduleDeleted: ({ data }, sql) =>
@@ -116,6 +127,22 @@ export const expiring = defineProjection<Noted>({
     OAuthHandshakeFailed: ({ data }) => removeFrom('sign_in', { handshake_id: data.handshakeId }),
   },
 });
+
+const runOf = (scheduleId: string, runId: string, queuedAt: string): readonly Change[] => [
+  insertInto('scheduled_output', { run_id: runId, schedule_id: scheduleId, queued_at: queuedAt }),
+  derive(NO_LONGER_NEWEST, scheduleId),
+];
+
+/** Releases the outputs that newer runs have displaced. It reads only those that were among the newest before. */
+const NO_LONGER_NEWEST: Derivation = {
+  key: 'schedule_id',
+  statement: ({ sql, rows, table }) => sql`
+    update ${table('scheduled_output')} set schedule_id = null where run_id in (
+      select older.run_id from ${rows}, lateral (
+        select run_id from ${table('scheduled_output')} as output where output.schedule_id = told.schedule_id
+        order by queued_at desc, run_id offset ${NEWEST_RUNS_KEPT}
+      ) as older)`,
+};
 
 /** The continuations that the pauses of sealed turns left. */
 const SEALED_TURNS: SetStatement = {

@@ -8,9 +8,6 @@ export type OldOutput = Readonly<{ id: string; since: Date }>;
 /** The continuation of a sealed turn. `id`: the SHA-256 of its content. */
 export type OldContinuation = Readonly<{ id: string; since: Date; turnId: string }>;
 
-/** The number of newest runs of each schedule whose output is kept at any age. */
-export const NEWEST_RUNS_KEPT = 50;
-
 export class ExpiringQueries extends Queries {
   /** The time by the clock of the database. */
   async now(): Promise<Date> {
@@ -26,26 +23,12 @@ export class ExpiringQueries extends Queries {
       order by since, run_id limit ${limit}`;
   }
 
-  /**
-   * Scheduled runs whose output is from before a time and that are not among the newest of their schedule. The query finds the
-   * oldest run to keep once for each schedule, not once for each old run, because every page reads past the kept runs again.
-   */
+  /** Scheduled runs whose output is from before a time and that are not among the newest of their schedule. */
   async scheduledOutputs(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
     return this.sql<OldOutput[]>`
-      with last_kept as materialized (
-        select schedule.schedule_id, newest.queued_at, newest.run_id
-        from (select distinct schedule_id from expiring.scheduled_output where since < ${before}) schedule
-          cross join lateral (
-            select queued_at, run_id from expiring.scheduled_output newer where newer.schedule_id = schedule.schedule_id
-            order by queued_at desc, run_id limit 1 offset ${NEWEST_RUNS_KEPT - 1}
-          ) newest
-      )
-      select old.run_id as id, since from expiring.scheduled_output old left join last_kept using (schedule_id)
-      where since < ${before} and (since, old.run_id) > (${since}, ${id})
-        and (schedule_id is null or old.queued_at < last_kept.queued_at
-          or (old.queued_at = last_kept.queued_at and old.run_id > last_kept.run_id))
-      order by since, id limit ${limit}`;
+      select run_id as id, since from expiring.scheduled_output
+      where schedule_id is null and since < ${before} and (since, run_id) > (${since}, ${id}) order by since, run_id limit ${limit}`;
   }
 
   /** Journals that were sealed before a time, by the ids of their turns. */

@@ -11,14 +11,14 @@ create index webhook_run_over on webhook_run (since, run_id) where since is not 
 -- The outputs of scheduled runs.
 create table scheduled_output (
   run_id      text primary key,
-  -- Null once the schedule is deleted. Its newest outputs are then not kept longer.
+  -- Null if the output is not among the newest of its schedule, which are kept, and once the schedule is deleted.
   schedule_id text,
   queued_at   timestamptz not null,
   -- When the output was stored.
   since       timestamptz
 );
-create index scheduled_output_said on scheduled_output (since, run_id) where since is not null;
-create index scheduled_output_newest on scheduled_output (schedule_id, queued_at desc, run_id);
+create index scheduled_output_said on scheduled_output (since, run_id) where since is not null and schedule_id is null;
+create index scheduled_output_newest on scheduled_output (schedule_id, queued_at desc, run_id) where schedule_id is not null;
 
 -- Sealed journals.
 create table journal (
