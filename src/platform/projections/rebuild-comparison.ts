@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { Timing } from '../../kernel/timing.js';
+import { beat, HEARTBEAT } from '../supervision/heartbeat.js';
 import { checksumsOf, type Difference, firstDifference, sameChecksums, type TableChecksum } from './comparison.js';
 
 /** The comparison of two schemas at the same position of the log. */
@@ -15,8 +16,6 @@ export type Comparison = Readonly<{
 
 /** How long to wait for a lock that a page of the live projection holds. */
 const LOCK_MS_MAX = 30_000;
-/** How often the server hears from the holder of the lock, and after how much silence it takes the lock back. */
-const HEARTBEAT = { everyMs: 3_000, silentMsMax: 15_000 };
 
 /**
  * Blocks the writer of the live schema during the work. Readers are not affected. A process that is frozen meanwhile, as by Ctrl-Z,
@@ -44,14 +43,6 @@ export async function heldStill<T>(
       over.abort();
     }
   })) as T;
-}
-
-async function beat(tx: TransactionSql, timing: Timing, everyMs: number, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    await timing.pause(everyMs, signal);
-    if (signal.aborted) return;
-    await tx`select`;
-  }
 }
 
 /**

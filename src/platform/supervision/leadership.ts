@@ -1,12 +1,9 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { Timing } from '../../kernel/timing.js';
+import { beat, dropSnapshot, HEARTBEAT } from './heartbeat.js';
 
 /** How often a standby tries to take over. */
 const STANDBY_POLL_MS = 500;
-
-/** How often a leader reports to the server, and after how much silence the server closes its connection. */
-type Heartbeat = Readonly<{ everyMs: number; silentMsMax: number }>;
-const HEARTBEAT: Heartbeat = { everyMs: 3_000, silentMsMax: 15_000 };
 
 /** The text whose `hashtextextended` is the key of the advisory lock. */
 const lockOf = (part: string): string => `verbatim:${part}`;
@@ -27,12 +24,6 @@ export async function partsPlayed(sql: Sql, parts: readonly string[]): Promise<R
  * snapshot (`dropSnapshot`).
  */
 type Session = Readonly<{ tx: TransactionSql; lost: AbortSignal; parts: Set<string>; end: () => void; ended: Promise<void> }>;
-
-/**
- * Replaces the last statement of a transaction, which keeps its snapshot until then. While any transaction has a snapshot, Postgres
- * removes no rows of any table that were replaced or deleted later.
- */
-const dropSnapshot = (tx: TransactionSql) => tx`select`.simple();
 
 /** The connection that made this process the leader of a part was lost. */
 export class LeadershipLost extends Error {
@@ -121,11 +112,7 @@ export class Leadership {
         .begin('isolation level read committed', async (tx) => {
           await tx`select set_config('idle_in_transaction_session_timeout', ${String(silentMsMax)}, true)`;
           resolve({ tx, lost: lost.signal, parts: new Set(), end, ended });
-          for (;;) {
-            await this.timing.pause(everyMs, ending.signal);
-            if (ending.signal.aborted) return;
-            await dropSnapshot(tx);
-          }
+          await beat(tx, this.timing, everyMs, ending.signal);
         })
         .catch(reject)
         .finally(() => {
