@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { accounts } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
@@ -33,9 +32,16 @@ it('a frozen rebuild loses the lock on the live rows, and what it does afterward
   expect(await isHeld()).toBe(false);
 });
 
-it('a rebuild that works for longer keeps the lock until it is done', async () => {
+it('a rebuild that works for longer than a frozen one keeps the lock until it is done', async () => {
+  const heardAt = async () => {
+    const [holder] = await database.sql<{ at: Date }[]>`
+      select state_change as at from pg_stat_activity join pg_locks using (pid)
+      where relation = 'accounts.checkpoint'::regclass and mode = 'ExclusiveLock' and granted`;
+    return holder!.at.getTime();
+  };
   const run = async () => {
-    await sleep(2 * SILENT_MS_MAX);
+    const first = await heardAt();
+    await eventually(async () => (await heardAt()) > first + SILENT_MS_MAX);
     return isHeld();
   };
   expect(await heldStill(database.sql, systemTiming, 'accounts', run, HEARTBEAT)).toBe(true);
