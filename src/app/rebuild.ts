@@ -16,7 +16,7 @@ import { runningPostgres } from '../platform/postgres/running-postgres.js';
 import { definitionOf } from '../platform/projections/definition.js';
 import { retryParked } from '../platform/projections/parking.js';
 import { Rebuild, RebuildCancelled } from '../platform/projections/rebuild.js';
-import { outcomeJson, outcomeLines, RebuildDisplay } from '../platform/projections/rebuild-display.js';
+import { outcomeJson, outcomeLines, RebuildDisplay, verdictOf } from '../platform/projections/rebuild-display.js';
 import { askToRetry, takeBackReactions } from '../platform/reactions/reaction-tables.js';
 import { backOffMs } from '../platform/supervision/back-off.js';
 import { isOutage } from '../platform/supervision/outage.js';
@@ -28,7 +28,16 @@ import { requireReadable } from './readable-log.js';
 /** Rebuilds read models from the log while the service runs, or only reports whether they match the log. */
 const CONNECTIONS = 6;
 const OUTAGES_IN_A_ROW_MAX = 20;
-const CANCELLED_EXIT_CODE = 130;
+/** `differs`: a verification found rows that differ, or entities stay parked. `failed`: it was not possible to find out. */
+const EXIT = { done: 0, differs: 1, failed: 2, cancelled: 130 } as const;
+const EXIT_OF_VERDICT = { same: EXIT.done, differs: EXIT.differs, unknown: EXIT.failed } as const;
+const EXIT_CODES = `
+Exit codes:
+  0    the rows are in place, or are the same as the log; nothing stays parked
+  1    --verify: live rows differ from the log; --parked: something stays parked
+  2    wrong arguments, or it could not be rebuilt, compared or retried; standard error says why
+  78   the configuration is wrong
+  130  it was cancelled`;
 /** The longest restart of the embedded Postgres of a running service. */
 const RESTART_MS_MAX = 60_000;
 const REACTION = 'reaction:';
@@ -50,6 +59,8 @@ const command = new Command('rebuild')
   .option('--verify', 'change nothing; compare the live rows with the log and name the first that differs')
   .addOption(new Option('--parked', `only retry parked events; also for ${REACTION}<name>`).conflicts('verify'))
   .option('--json', 'one line of JSON for each projection, and no progress')
+  .addHelpText('after', EXIT_CODES)
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.done : EXIT.failed))
   .parse();
 const [name] = command.processedArgs as [string];
 const options = command.opts<Options>();
@@ -61,10 +72,15 @@ if (wanted.length === 0 && !(options.parked && name.startsWith(REACTION))) {
 
 const cancel = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => (cancel.signal.aborted ? process.exit(CANCELLED_EXIT_CODE) : cancel.abort()));
+  process.on(signal, () => (cancel.signal.aborted ? process.exit(EXIT.cancelled) : cancel.abort()));
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
+// Node itself would end with 1.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack ?? error.message}\n`);
+  process.exit(EXIT.failed);
+});
 void start();
 
 async function start(): Promise<void> {
@@ -75,7 +91,7 @@ async function start(): Promise<void> {
     process.exitCode = await run(opened);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = error instanceof RebuildCancelled ? CANCELLED_EXIT_CODE : 1;
+    process.exitCode = error instanceof RebuildCancelled ? EXIT.cancelled : EXIT.failed;
   } finally {
     await opened?.close();
   }
@@ -136,20 +152,21 @@ function tryAgain(error: unknown): void {
   process.stderr.write(`${(error as Error).message} Trying again.\n`);
 }
 
+/** Returns the exit code. */
 async function run(opened: Opened): Promise<number> {
-  if (options.parked)
-    return (name.startsWith(REACTION) ? await retryReaction(opened, name.slice(REACTION.length)) : await retryAll(opened))
-      ? 1
-      : 0;
-  let differences = 0;
+  if (options.parked) {
+    const left = name.startsWith(REACTION) ? await retryReaction(opened, name.slice(REACTION.length)) : await retryAll(opened);
+    return left > 0 ? EXIT.differs : EXIT.done;
+  }
+  let code: number = EXIT.done;
   for (const projection of wanted) {
     const outcome = await rebuilt(opened, projection);
     if (options.json) say(outcomeJson(outcome));
     else for (const line of outcomeLines(outcome)) say(line);
-    if (outcome.comparison?.difference) differences++;
+    if (options.verify) code = Math.max(code, EXIT_OF_VERDICT[verdictOf(outcome)]);
   }
   if (name === 'all' && !options.verify) await takeBack(opened);
-  return options.verify && differences > 0 ? 1 : 0;
+  return code;
 }
 
 /** After the log was restored from an older backup, moves reactions that are ahead of it back to its end. */

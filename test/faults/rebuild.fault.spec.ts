@@ -177,12 +177,20 @@ describe('A rebuild as a process', () => {
     await older.start();
     await append(older, 'conversation-old', { type: 'ConversationOpened', data: { conversationId: 'old' } });
     const { code, said } = await rebuildIn(other.url).ended;
-    expect([code, said]).toEqual([1, expect.stringMatching(/^The log in .* was written by a version before 0\.2\.0.*\n$/)]);
+    expect([code, said]).toEqual([2, expect.stringMatching(/^The log in .* was written by a version before 0\.2\.0.*\n$/)]);
     await older.close();
     await other.close();
   });
 
+  it('ends a verification with 2 if there are no live rows to compare with', async () => {
+    const other = await testDatabase();
+    const { code, said } = await rebuildIn(other.url, ['--verify']).ended;
+    expect([code, said]).toEqual([2, expect.stringContaining('no live rows of this version')]);
+    await other.close();
+  });
+
   it.each([
+    ['an unknown option', ['all', '--verfy'], /unknown option '--verfy'/],
     ['an unknown projection, and names the known ones', ['nonsense'], /no projection nonsense.*conversations/],
     ['to retry parked events in a verification', ['conversations', '--verify', '--parked'], /cannot be used/],
   ])('refuses %s', async (_, args, expected) => {
@@ -190,7 +198,7 @@ describe('A rebuild as a process', () => {
     let said = '';
     child.stderr.on('data', (text: Buffer) => (said += text.toString()));
     const [code] = (await once(child, 'close')) as [number];
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(said).toMatch(expected);
   });
 });

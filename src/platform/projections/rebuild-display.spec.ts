@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { RebuildOutcome } from './rebuild.js';
-import { outcomeJson, outcomeLines } from './rebuild-display.js';
+import { outcomeJson, outcomeLines, verdictOf } from './rebuild-display.js';
 
 const sums = [{ table: 'turn', columns: 'a', rows: 3, sum: '9' }];
 const outcome: RebuildOutcome = {
@@ -31,6 +31,15 @@ it('prints the outcome of a rebuild as text', () => {
   const late = { ...outcome, comparison: { ...outcome.comparison!, difference, lateFor: 120n } };
   expect([...outcomeLines({ ...late, swapped: false })].at(-1)).toContain('have yet to reach position 120');
   expect([...outcomeLines({ ...outcome, comparison: undefined })][1]).toContain('no live rows of this version');
+});
+
+it('tells rows that differ from rows that could not be compared', () => {
+  const difference = { table: 'turn', key: { turn_id: 't' }, live: null, rebuilt: { turn_id: 't' } };
+  const differs = { ...outcome.comparison!, difference };
+  expect(verdictOf(outcome)).toBe('same');
+  expect(verdictOf({ ...outcome, comparison: differs })).toBe('differs');
+  expect(verdictOf({ ...outcome, comparison: { ...differs, lateFor: 120n } })).toBe('unknown');
+  expect(verdictOf({ ...outcome, comparison: undefined })).toBe('unknown');
 });
 
 it('prints the outcome as JSON, with positions as strings', () => {

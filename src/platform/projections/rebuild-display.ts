@@ -85,6 +85,15 @@ export function* outcomeLines(outcome: RebuildOutcome): Iterable<string> {
   for (const { entity, held, error } of parked) yield `  Parked: ${entity}, ${held} events held: ${error}`;
 }
 
+/**
+ * What a verification found out. `unknown`: there was nothing to compare with, or what differs may only be late, because the live
+ * rows include events that were purged since.
+ */
+export function verdictOf({ comparison }: RebuildOutcome): 'same' | 'differs' | 'unknown' {
+  if (!comparison || comparison.lateFor !== undefined) return 'unknown';
+  return comparison.difference ? 'differs' : 'same';
+}
+
 /** The outcome of a rebuild as JSON for programs. */
 export const outcomeJson = (outcome: RebuildOutcome): string =>
   JSON.stringify(outcome, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
