@@ -177,7 +177,7 @@ it('builds what has changed, then runs a program with its arguments', () => {
   expect([first.stderr, second.stderr]).toEqual([expect.stringMatching(/^Compiled \d+ files? /), '']);
   expect(run('main', 'Out of order')).toMatchObject({ status: 1, stderr: expect.stringContaining('Error: Out of order') });
   write('src/greeting.ts', 'export const = ;');
-  expect(run('main')).toMatchObject({ status: 1, stdout: '' });
+  expect(run('main')).toMatchObject({ status: 2, stdout: '' });
 });
 
 it('runs a program from its compiled files until it is bundled, and bundles it meanwhile', () => {

@@ -1,17 +1,43 @@
 // Verifies an export of the audit log against the seals in it. The export of an administrator has all events.
-//   node verify-log.mjs export.ndjson [the seal of an earlier run, number:sha256]
-// It prints the newest seal: keep it outside the service. Exit code 1: something was changed, added or removed.
+// It prints the newest seal: keep it outside the service.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+const USAGE = `Usage: node verify-log.mjs export.ndjson [number:sha256] [--strict]
+
+  number:sha256  the newest seal that an earlier run has printed
+  --strict       also demands that a seal covers every event
+
+Exit codes:
+  0  no sealed event was changed, added or removed; the newest events may have no seal yet
+  1  something was changed, added or removed, or the export has no seals
+  2  wrong arguments, or the export cannot be read
+  3  --strict: as 0, but the newest events have no seal yet`;
+const EXIT = { same: 0, changed: 1, failed: 2, uncovered: 3 };
 
 const SEALS = 'logSeals-log';
 /** Types whose event removes all earlier events of its stream, as do those that end with "Purged". */
 const ENDS = new Set(['ArtifactDeleted', 'ResponseDeleted', 'ResponseExpired']);
 
-const [file, kept] = process.argv.slice(2);
-if (file === undefined || (kept !== undefined && !/^\d+:[0-9a-f]{64}$/.test(kept))) {
-  console.error('Usage: node verify-log.mjs export.ndjson [number:sha256]');
-  process.exit(2);
+const { file, kept, isStrict } = askedFor();
+
+function askedFor() {
+  try {
+    const options = { strict: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } };
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    if (values.help) end(EXIT.same, console.log, USAGE);
+    const [file, kept] = positionals;
+    const isRight = positionals.length === 1 || (positionals.length === 2 && /^\d+:[0-9a-f]{64}$/.test(kept));
+    return isRight ? { file, kept, isStrict: values.strict } : end(EXIT.failed, console.error, USAGE);
+  } catch ({ message }) {
+    return end(EXIT.failed, console.error, `${message}\n${USAGE}`);
+  }
+}
+
+function end(code, print, text) {
+  print(text);
+  process.exit(code);
 }
 
 const problems = [];
@@ -74,7 +100,9 @@ function verifySeal({ number, after, upTo, events }) {
 /** Lines end with \n alone. Node's readline also ends them at separators that JSON allows in a string. */
 async function* linesOf(path) {
   let rest = '';
-  for await (const text of createReadStream(path, 'utf8')) {
+  const texts = createReadStream(path, 'utf8');
+  texts.once('error', ({ message }) => end(EXIT.failed, console.error, `The export cannot be read: ${message}`));
+  for await (const text of texts) {
     const lines = (rest + text).split('\n');
     rest = lines.pop();
     yield* lines;
@@ -117,5 +145,8 @@ if (newest.number === 0) problem('The export has no seal. Only an administrator 
 unsealed.delete(newest.place);
 for (const text of problems) console.log(text);
 console.log(`${sealed} events in ${newest.number} seals, ${purged} of them purged; ${unsealed.size} events without a seal yet.`);
+if (problems.length > 0) console.log(`Problems: ${problems.length}.`);
+else console.log(`No changed, added or removed event was found up to position ${newest.upTo}.`);
+if (unsealed.size > 0) console.log('The events without a seal are not checked. Export the log again after the next seal.');
 if (newest.number > 0) console.log(`Newest seal: ${newest.number}:${newest.sha256}`);
-process.exitCode = problems.length > 0 ? 1 : 0;
+process.exitCode = problems.length > 0 ? EXIT.changed : isStrict && unsealed.size > 0 ? EXIT.uncovered : EXIT.same;
