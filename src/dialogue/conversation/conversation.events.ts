@@ -63,7 +63,7 @@ export type TurnSettings = Readonly<{
  * The dialect of a question, with the version of the translator for its answer: a later program version must number the frames of
  * the answer as this one started to. Tool calls can be approved only in the service's own dialect.
  */
-export type Dialect = Readonly<{ name: 'openai-chat' | 'openai-responses'; translator: number }>;
+export type Dialect = Readonly<{ name: 'openai-chat' | 'openai-responses' | 'mcp'; translator: number }>;
 
 /**
  * The findings of guardrails in a question, and the usage of the check. Nothing of a blocked text is stored: the turn ends with

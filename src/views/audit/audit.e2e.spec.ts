@@ -3,6 +3,7 @@ import { Client, conversationIdIn, messageIdIn } from '../../../test/support/cli
 import { eventually } from '../../../test/support/eventually.js';
 import { serviceForTests, type TestService } from '../../../test/support/service.js';
 import { TurnLog } from '../../../test/support/turn-log.js';
+import type { TurnAsked } from '../../dialogue/conversation/conversation.events.js';
 import { SessionTokens } from '../../resources/identity/session-tokens.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
@@ -138,6 +139,30 @@ describe('the audit', () => {
     const { id } = asked[0]!;
     expect((await carol.get(`/api/audit/trace/${id}`)).status).toBe(200);
     expect((await bob.get(`/api/audit/trace/${id}`)).status).toBe(404);
+  });
+
+  it('shows through which protocol a question with a key came', async () => {
+    const dora = await clientOf('dora');
+    const agent = { name: 'Guide', description: 'Knows', chunks: 4, retriever: 'classic', prompt_id: '', status: 'published' };
+    const { key } = (await (await dora.post('/api/create_agent', { ...agent, mcp_ask: true })).json()) as { key: string };
+    const caller = new Client(service.url, { authorization: `Bearer ${key}`, accept: 'application/json, text/event-stream' });
+    const ask = { method: 'tools/call', params: { name: 'ask', arguments: { question: 'Over MCP?' } } };
+    await new Client(service.url).stream({ question: 'Over the own interface?', api_key: key });
+    for (const [path, body] of [
+      ['/v1/chat/completions', { model: 'docsgpt', messages: [{ role: 'user', content: 'Over chat completions?' }] }],
+      ['/v1/responses', { model: 'docsgpt', input: 'Over responses?' }],
+      ['/mcp', { jsonrpc: '2.0', id: 1, ...ask }],
+    ] as const)
+      expect((await caller.post(path, body)).status).toBe(200);
+    const { app } = service.service;
+    await app.get(Freshness, { strict: false }).reached(['audit-log'], await app.get(EventStore, { strict: false }).head());
+    const asked = (await events(dora, '?type=TurnAsked')).events.map(({ data }) => data as TurnAsked['data']);
+    expect(asked.map(({ question, settings }) => [question, settings.dialect?.name])).toEqual([
+      ['Over the own interface?', undefined],
+      ['Over chat completions?', 'openai-chat'],
+      ['Over responses?', 'openai-responses'],
+      ['Over MCP?', 'mcp'],
+    ]);
   });
 
   it('shows the owner of a link what its readers asked, and nobody else', async () => {
