@@ -141,6 +141,9 @@ it('the next tasks of a long queue are found without reading the queue', async (
   const next = (models: ReadModels) => new TaskQueries(models).unstarted(NOW, PAGE);
   expect((await next(new ReadModels(database.sql))).filter(({ ownerId }) => ownerId === 'bob')).toHaveLength(4);
   expect(await read(next)).toBeLessThan(FEW);
+  const ofAll = (models: ReadModels) => new TaskQueries(models).unstartedAfter(undefined, 'queued', NOW, PAGE);
+  expect(await ofAll(new ReadModels(database.sql))).toHaveLength(PAGE);
+  expect(await read(ofAll)).toBeLessThan(FEW);
 });
 
 it('a search for a text that many other users have, but not this one, looks up few of theirs', async () => {

@@ -16,6 +16,8 @@ export type TaskRecord = Readonly<{
   changedAt: Date;
 }>;
 
+type Place = Pick<TaskRecord, 'ownerId' | 'changedAt' | 'taskId'>;
+
 export class TaskQueries extends Queries {
   /** A task. Its status and its result are consistent, because they are read from one row. */
   async byId(taskId: string): Promise<TaskRecord | undefined> {
@@ -34,8 +36,8 @@ export class TaskQueries extends Queries {
 
   /**
    * Tasks that wait for a worker: first those that are due for a retry, whose wake-up signal is used up, then those that are
-   * queued. Owners take turns, and each owner's longest waiting tasks come first. Otherwise an owner with more tasks than the
-   * limit would block all others.
+   * queued, `limit` of each. Owners take turns, and each owner's longest waiting tasks come first. Otherwise an owner with more tasks
+   * than the limit would block all others.
    */
   async unstarted(now: Date, limit: number): Promise<readonly TaskRecord[]> {
     const { sql } = this;
@@ -45,7 +47,23 @@ export class TaskQueries extends Queries {
         union all
         select 2 as part, * from (${queued(sql, limit)}) as queued
       ) as unstarted join tasks.task using (task_id)
-      order by part, turn, since limit ${limit}`;
+      order by part, turn, since`;
+  }
+
+  /** All tasks that are due for a retry, or all that are queued, in pages. `after`: the last item of the previous page. */
+  async unstartedAfter(
+    after: Place | undefined,
+    status: 'waiting' | 'queued',
+    now: Date,
+    limit: number,
+  ): Promise<readonly TaskRecord[]> {
+    const { sql } = this;
+    const { ownerId, changedAt, taskId } = after ?? { ownerId: '', changedAt: new Date(0), taskId: '' };
+    const which = status === 'waiting' ? sql`status = 'waiting' and due_at <= ${now}` : sql`status = 'queued'`;
+    return sql<TaskRecord[]>`
+      select ${this.columns} from tasks.task
+      where ${which} and (owner_id, changed_at, task_id) > (${ownerId}, ${changedAt}, ${taskId})
+      order by owner_id, changed_at, task_id limit ${limit}`;
   }
 
   private get columns() {

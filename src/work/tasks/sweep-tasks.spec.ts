@@ -6,7 +6,7 @@ import { holdLease } from '../../kernel/messaging/lease.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
-import { SweepTasks } from './sweep-tasks.ticker.js';
+import { SweepTasks, TASKS_IN_TURN, TASKS_PER_TICK_MAX } from './sweep-tasks.ticker.js';
 import { TASK_QUEUE, taskLease } from './task.policy.js';
 import { TaskRunners } from './task-runner.port.js';
 
@@ -15,7 +15,7 @@ const at = (seconds: number) => new Date(START + seconds * 1000);
 
 type WorkStatus = Pick<TaskRecord, 'taskId' | 'status'>;
 
-/** A sweep over tasks that were queued before the service started, with their statuses. */
+/** A sweep over tasks that were queued before the service started, with their statuses. No worker can take those that are stuck. */
 function world(tasks: readonly WorkStatus[]) {
   const statuses = new Map(tasks.map((task) => [task.taskId, task]));
   const isStarted = ({ status }: WorkStatus) => status === 'started' || status === 'progressed';
@@ -25,20 +25,28 @@ function world(tasks: readonly WorkStatus[]) {
     const all = [...statuses.values()].filter(isStarted);
     return recordsOf(all.slice(all.findIndex(({ taskId }) => taskId === after?.taskId) + 1), limit);
   };
+  const tasksThat = (are: string) => [...statuses.values()].filter(({ status }) => status === are);
   const unstarted = async (_now: Date, limit: number) =>
-    recordsOf(
-      [...statuses.values()].filter((task) => !isStarted(task)),
-      limit,
-    );
+    ['waiting', 'queued'].flatMap((status) => recordsOf(tasksThat(status), limit));
+  const unstartedAfter = async (after: WorkStatus | undefined, status: string, _now: Date, limit: number) => {
+    const all = tasksThat(status);
+    return recordsOf(all.slice(all.findIndex(({ taskId }) => taskId === after?.taskId) + 1), limit);
+  };
   const keyValue = new InProcessKeyValue();
   const queue = new InProcessWorkQueue();
   const timing = new VirtualTiming();
-  const sweep = new SweepTasks({ started, unstarted } as unknown as TaskQueries, keyValue, queue, new TaskRunners(), timing);
+  const sweep = new SweepTasks(
+    { started, unstarted, unstartedAfter } as unknown as TaskQueries,
+    keyValue,
+    queue,
+    new TaskRunners(),
+    timing,
+  );
   const nudged: string[] = [];
   const stopping = new AbortController();
   const consuming = queue.consume(TASK_QUEUE, { concurrency: 1, signal: stopping.signal }, async (taskId) => {
     nudged.push(taskId);
-    statuses.delete(taskId);
+    if (!taskId.startsWith('stuck')) statuses.delete(taskId);
   });
   const close = () => {
     stopping.abort();
@@ -110,6 +118,27 @@ it('queued tasks that were beyond the page are nudged when they come into it, be
   await close();
   expect(nudges).toEqual([31, 500, 32, 500, 33, 200]);
 });
+
+it.each(['waiting', 'queued'] as const)(
+  'a task is nudged although more %s tasks than a page has are stuck before it',
+  async (status) => {
+    const stuck = Array.from({ length: TASKS_PER_TICK_MAX }, (_, index): WorkStatus => ({ taskId: `stuck ${index}`, status }));
+    const { sweep, timing, nudged, add, close } = world(stuck);
+    await timing.pause(30_000);
+    await sweep.tick(at(0));
+    add({ taskId: 'lost', status: 'queued' });
+    if (status === 'waiting') add({ taskId: 'due', status });
+    for (let second = 1; second <= 31 + TASKS_PER_TICK_MAX / TASKS_IN_TURN; second++) {
+      await timing.pause(1_000);
+      await sweep.tick(at(second));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await close();
+    expect(nudged.filter((taskId) => !taskId.startsWith('stuck')).sort()).toEqual(
+      status === 'waiting' ? ['due', 'lost'] : ['lost'],
+    );
+  },
+);
 
 it('a started task is nudged when no worker holds its lease', async () => {
   const { sweep, keyValue, nudged, close } = world([

@@ -13,8 +13,13 @@ import { TaskRunners } from './task-runner.port.js';
  * The interval of the search for tasks without a worker. With the time to live of a lease, it bounds how long a lost task waits.
  */
 const EVERY_MS = 1_000;
-/** Maximum number of tasks that a tick nudges. The others follow in later ticks. */
-const TASKS_PER_TICK_MAX = 500;
+/** Maximum number of due retries, and of queued tasks, that a tick nudges first. The others follow in later ticks. */
+export const TASKS_PER_TICK_MAX = 500;
+/**
+ * Number of tasks that a tick also nudges in turn, after there were more than it nudges first for NUDGE_AGAIN_MS. It sends as few
+ * nudges as repeating those of a page does, because most of these tasks only wait for a worker.
+ */
+export const TASKS_IN_TURN = 20;
 /** Page size of the read of started tasks. A tick reads all of them. */
 const TASKS_PER_PAGE = 500;
 
@@ -28,6 +33,9 @@ const NUDGE_LOST_MS = 2_000;
  * may show the last of them only after a while.
  */
 const CATCH_UP_MS = 30_000;
+
+const UNSTARTED = ['waiting', 'queued'] as const;
+type Unstarted = (typeof UNSTARTED)[number];
 
 /**
  * Nudges workers about tasks that should run and do not: due retries, tasks of lost workers, tasks that were queued before the
@@ -43,6 +51,10 @@ export class SweepTasks implements Ticker {
   private readonly sightings: Sightings;
   /** Tasks that were queued up to this time of the store have waited for NUDGE_AGAIN_MS, also those beyond the page. */
   private lateUntil = new Date(0);
+  /** The statuses with more tasks than a tick nudges first. */
+  private readonly full: Sightings;
+  /** The last task of a status that was nudged in turn. */
+  private readonly inTurn = new Map<Unstarted, TaskRecord | undefined>();
 
   constructor(
     private readonly tasks: TaskQueries,
@@ -53,6 +65,7 @@ export class SweepTasks implements Ticker {
   ) {
     this.startedAtMs = timing.elapsedMs();
     this.sightings = new Sightings(timing);
+    this.full = new Sightings(timing);
   }
 
   async tick(now: Date): Promise<void> {
@@ -65,8 +78,18 @@ export class SweepTasks implements Ticker {
       await this.nudge(record, now);
       this.sightings.restart(attemptOf(record));
     }
+    const isFull = (status: Unstarted) => unstarted.filter((each) => each.status === status).length >= TASKS_PER_TICK_MAX;
+    this.full.look(UNSTARTED.filter(isFull));
+    for (const status of UNSTARTED) if (this.full.ageMs(status) >= NUDGE_AGAIN_MS) await this.nudgeInTurn(status, now);
     const isNew = this.timing.elapsedMs() - this.startedAtMs < CATCH_UP_MS;
-    this.isCatchingUp &&= isNew || unstarted.length === TASKS_PER_TICK_MAX;
+    this.isCatchingUp &&= isNew || isFull('queued');
+  }
+
+  /** Nudges the next of all tasks. If no worker can take those that a tick nudges first, the others never take their place. */
+  private async nudgeInTurn(status: Unstarted, now: Date): Promise<void> {
+    const next = await this.tasks.unstartedAfter(this.inTurn.get(status), status, now, TASKS_IN_TURN);
+    for (const record of next) await this.nudge(record, now);
+    this.inTurn.set(status, next.length === TASKS_IN_TURN ? next.at(-1) : undefined);
   }
 
   private hasWaited(record: TaskRecord): boolean {

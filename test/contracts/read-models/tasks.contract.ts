@@ -21,7 +21,7 @@ const failed = (taskId: string): TaskEvent => ({ type: 'TaskFailed', data: { tas
 
 const at = (minute: number) => ({ at: new Date(Date.UTC(2026, 0, 1, 0, minute)) });
 
-type Queries = Pick<TaskQueries, 'byId' | 'started' | 'unstarted'>;
+type Queries = Pick<TaskQueries, 'byId' | 'started' | 'unstarted' | 'unstartedAfter'>;
 
 /** The contract of the queries for the state of tasks and for tasks that a worker has to take. */
 export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
@@ -67,7 +67,25 @@ export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>)
   it('finds waiting tasks, except those scheduled for later, and due retries before any backlog', async () => {
     const now = at(10).at;
     expect(idsOf(await queries.unstarted(now, 10))).toEqual(['due', 'back', 'queued', 'fresh']);
-    expect(idsOf(await queries.unstarted(now, 1))).toEqual(['due']);
+  });
+
+  it('finds as many queued tasks as due retries, so that neither hides the others', async () => {
+    expect(idsOf(await queries.unstarted(at(10).at, 1))).toEqual(['due', 'back']);
+  });
+
+  it('finds all waiting tasks in pages', async () => {
+    const ofEve: TaskEvent = { type: 'TaskQueued', data: { taskId: 'of eve', kind: 'k', ownerId: 'eve', input: {} } };
+    await given('of eve', 0, ofEve);
+    const now = at(10).at;
+    const first = await queries.unstartedAfter(undefined, 'queued', now, 2);
+    expect(idsOf(first)).toEqual(['back', 'queued']);
+    const second = await queries.unstartedAfter(first.at(-1), 'queued', now, 2);
+    expect(idsOf(second)).toEqual(['fresh', 'of eve']);
+    expect(await queries.unstartedAfter(second.at(-1), 'queued', now, 2)).toEqual([]);
+    const due = await queries.unstartedAfter(undefined, 'waiting', now, 2);
+    expect(idsOf(due)).toEqual(['due']);
+    expect(await queries.unstartedAfter(due[0], 'waiting', now, 2)).toEqual([]);
+    await given('of eve', 9, started('of eve'), succeeded('of eve'));
   });
 
   it('finds queued tasks by any clock', async () => {
@@ -77,7 +95,7 @@ export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>)
   it('alternates between owners with waiting tasks', async () => {
     const ofBob: TaskEvent = { type: 'TaskQueued', data: { taskId: 'of bob', kind: 'k', ownerId: 'bob', input: {} } };
     await given('of bob', 7, ofBob);
-    expect(idsOf(await queries.unstarted(at(10).at, 3))).toEqual(['due', 'back', 'of bob']);
+    expect(idsOf(await queries.unstarted(at(10).at, 2))).toEqual(['due', 'back', 'of bob']);
     await given('of bob', 9, started('of bob'), succeeded('of bob'));
   });
 

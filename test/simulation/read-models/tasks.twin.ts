@@ -12,6 +12,12 @@ type Place = Pick<TaskRecord, 'changedAt' | 'taskId'>;
 const inOrder = (one: Place, other: Place): number =>
   one.changedAt.getTime() - other.changedAt.getTime() || (one.taskId < other.taskId ? -1 : Number(one.taskId > other.taskId));
 
+const byOwner = (one: TaskRecord, other: TaskRecord): number =>
+  one.ownerId === other.ownerId ? inOrder(one, other) : one.ownerId < other.ownerId ? -1 : 1;
+
+const isUnstarted = ({ status, dueAt }: Row, wanted: 'waiting' | 'queued', now: Date): boolean =>
+  status === wanted && (status === 'queued' || (dueAt !== null && dueAt <= now));
+
 /** The read model of tasks, in memory. */
 export class TasksTwin extends TaskQueries {
   private readonly rows = new Map<string, Row>();
@@ -38,9 +44,20 @@ export class TasksTwin extends TaskQueries {
   }
 
   override async unstarted(now: Date, limit: number): Promise<readonly TaskRecord[]> {
-    const due = this.inTurns(({ status, dueAt }) => status === 'waiting' && dueAt !== null && dueAt <= now);
-    const queued = this.inTurns(({ status }) => status === 'queued');
-    return [...due, ...queued].slice(0, limit).map((row) => ({ ...row }));
+    const due = this.inTurns((row) => isUnstarted(row, 'waiting', now));
+    const queued = this.inTurns((row) => isUnstarted(row, 'queued', now));
+    return [...due.slice(0, limit), ...queued.slice(0, limit)].map((row) => ({ ...row }));
+  }
+
+  override async unstartedAfter(
+    after: TaskRecord | undefined,
+    status: 'waiting' | 'queued',
+    now: Date,
+    limit: number,
+  ): Promise<readonly TaskRecord[]> {
+    const rows = [...this.rows.values()].filter((row) => isUnstarted(row, status, now)).sort(byOwner);
+    const rest = after ? rows.filter((row) => byOwner(row, after) > 0) : rows;
+    return rest.slice(0, limit).map((row) => ({ ...row }));
   }
 
   private inTurns(isOne: (row: Row) => boolean): readonly Row[] {
