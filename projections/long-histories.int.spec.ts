@@ -11,6 +11,7 @@ import { RunLogQueries } from './runs/run-log.queries.js';
 import { ScheduleAnalyticsQueries } from './schedules/schedule-analytics.queries.js';
 import { ScheduleLogQueries } from './schedules/schedule-log.queries.js';
 import { TaskQueries } from './tasks/tasks.queries.js';
+import { UnsealedTurnQueries } from './unsealed-turns/unsealed-turns.queries.js';
 import { WorkflowRunLogQueries } from './workflow-runs/workflow-run-log.queries.js';
 
 /** The number of rows of each kind, one a minute, or one an hour of events. */
@@ -75,7 +76,12 @@ beforeAll(async () => {
     insert into workflow_runs.workflow_run (workflow_run_id, owner_id, workflow_owner_id, status, started_at, ended_at)
     select 'w' || n, 'ann', 'ann', 'completed', at, at
     from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
+  await sql`
+    insert into unsealed_turns.unsealed_turn (turn_id, conversation_id, producer, expires_at, since)
+    select 't' || n, 'c' || n, case when n > 1 then 'dead' end, case when n > 2 then ${NOW}::timestamptz + n * interval '1 minute' end, ${NOW}
+    from generate_series(1, ${MANY}::integer) n`;
   for (const table of [
+    'unsealed_turns.unsealed_turn',
     'conversations.conversation',
     'conversations.turn',
     'runs.run',
@@ -144,6 +150,17 @@ it('the next tasks of a long queue are found without reading the queue', async (
   const ofAll = (models: ReadModels) => new TaskQueries(models).unstartedAfter(undefined, 'queued', NOW, PAGE);
   expect(await ofAll(new ReadModels(database.sql))).toHaveLength(PAGE);
   expect(await read(ofAll)).toBeLessThan(FEW);
+});
+
+it.each<[string, (queries: UnsealedTurnQueries) => Promise<readonly unknown[]>]>([
+  ['that no runner has taken', (queries) => queries.untaken(PAGE)],
+  ['with their producers', async (queries) => (await queries.taken(PAGE)).paused],
+  ['of a lost producer', (queries) => queries.takenBy(['dead'], [], PAGE)],
+  ['whose pause has expired', (queries) => queries.expired(new Date(NOW.getTime() + 9 * 60_000), PAGE)],
+])('the unsealed turns %s are found without reading all that are paused', async (_, of) => {
+  const found = (models: ReadModels) => of(new UnsealedTurnQueries(models));
+  expect((await found(new ReadModels(database.sql))).length).toBeGreaterThan(0);
+  expect(await read(found)).toBeLessThan(FEW);
 });
 
 it('a search for a text that many other users have, but not this one, looks up few of theirs', async () => {

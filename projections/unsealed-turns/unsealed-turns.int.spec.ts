@@ -25,6 +25,6 @@ it('sends no statement for no producers and no conversations, as every second of
       throw new Error('A statement was sent.');
     }) as unknown as Sql),
   );
-  expect(await none.takenBy([], { running: [], pauses: [] }, 1)).toEqual([]);
+  expect(await none.takenBy([], [], 1)).toEqual([]);
   expect(await none.conversationsUnderWay([])).toEqual(new Set());
 });

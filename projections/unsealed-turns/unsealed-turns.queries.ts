@@ -2,11 +2,8 @@ import { Queries } from '../read-models.js';
 
 export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string }>;
 
-/** `pausedUntil`: the turn is paused and its run has ended; the pause expires at this time. Null: the turn is not paused. */
-export type TakenTurn = UnsealedTurn & Readonly<{ pausedUntil: Date | null }>;
-
-/** One of the pauses of a turn, identified by the time at which it expires. */
-export type KnownPause = Readonly<{ turnId: string; until: Date }>;
+/** A paused turn, whose run has ended. The pause expires at `pausedUntil`. */
+export type PausedTurn = UnsealedTurn & Readonly<{ producer: string; pausedUntil: Date }>;
 
 /** The turns whose journal is not sealed yet and the producers that took them. */
 export class UnsealedTurnQueries extends Queries {
@@ -17,32 +14,36 @@ export class UnsealedTurnQueries extends Queries {
       where producer is null and expires_at is null order by since, turn_id limit ${limit}`;
   }
 
-  /** The producers that have taken turns whose journal is not sealed yet. */
-  async producers(): Promise<readonly string[]> {
-    const rows = await this.sql<{ producer: string }[]>`
-      select distinct producer from unsealed_turns.unsealed_turn where producer is not null`;
-    return rows.map(({ producer }) => producer);
+  /**
+   * The producers that have taken turns which are neither paused nor sealed, and a page of the paused turns, those that expire first
+   * before the others. `after`: the last item of the previous page.
+   */
+  async taken(
+    limit: number,
+    after: Pick<PausedTurn, 'turnId' | 'pausedUntil'> = { turnId: '', pausedUntil: new Date(0) },
+  ): Promise<Readonly<{ producers: readonly string[]; paused: readonly PausedTurn[] }>> {
+    const rows = await this.sql<(PausedTurn | { turnId: null; producer: string })[]>`
+      select distinct producer, null as "turnId", null as "conversationId", null::timestamptz as "pausedUntil"
+      from unsealed_turns.unsealed_turn where producer is not null and expires_at is null
+      union all (
+        select producer, turn_id, conversation_id, expires_at from unsealed_turns.unsealed_turn
+        where expires_at is not null and (expires_at, turn_id) > (${after.pausedUntil}, ${after.turnId})
+        order by expires_at, turn_id limit ${limit}
+      )
+      order by "pausedUntil" nulls first, "turnId"`;
+    return {
+      producers: rows.flatMap((row) => (row.turnId === null ? row.producer : [])),
+      paused: rows.filter((row) => row.turnId !== null),
+    };
   }
 
-  /**
-   * The turns that these producers have taken, the oldest first, without those known to be running and without pauses whose
-   * journal is known to show them completely. Running turns come before paused ones, because there may be more pauses than the
-   * caller knows.
-   */
-  async takenBy(
-    producers: readonly string[],
-    except: Readonly<{ running: readonly string[]; pauses: readonly KnownPause[] }>,
-    limit: number,
-  ): Promise<readonly TakenTurn[]> {
+  /** The turns that these producers have taken and that are not paused, the oldest first, without those known to be running. */
+  async takenBy(producers: readonly string[], running: readonly string[], limit: number): Promise<readonly UnsealedTurn[]> {
     if (producers.length === 0) return [];
-    const ids = except.pauses.map(({ turnId }) => turnId);
-    const untils = except.pauses.map(({ until }) => until.toISOString());
-    return this.sql<TakenTurn[]>`
-      select turn_id as "turnId", conversation_id as "conversationId", expires_at as "pausedUntil"
-      from unsealed_turns.unsealed_turn
-      where producer = any(${[...producers]}) and turn_id <> all(${[...except.running]})
-        and (expires_at is null or (turn_id, expires_at) not in (select * from unnest(${ids}::text[], ${untils}::timestamptz[])))
-      order by expires_at is not null, since, turn_id limit ${limit}`;
+    return this.sql<UnsealedTurn[]>`
+      select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
+      where producer = any(${[...producers]}) and expires_at is null and turn_id <> all(${[...running]})
+      order by since, turn_id limit ${limit}`;
   }
 
   /** The conversations among these that have a turn that is queued or running. */

@@ -10,3 +10,7 @@ create table unsealed_turn (
   agent_id        text
 );
 create index unsealed_turn_by_agent on unsealed_turn (agent_id) where agent_id is not null;
+-- The sweeps ask for these turns each second. An index for each leaves out the paused turns, which may be many.
+create index unsealed_turn_untaken on unsealed_turn (since, turn_id) where producer is null and expires_at is null;
+create index unsealed_turn_taken on unsealed_turn (producer) where producer is not null and expires_at is null;
+create index unsealed_turn_paused on unsealed_turn (expires_at, turn_id) where expires_at is not null;

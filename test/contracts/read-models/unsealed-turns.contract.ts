@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import type { PausedTurn, UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { type ConversationEvent, conversationStream } from '../../../src/dialogue/conversation/conversation.events.js';
 import { turnPaused, turnResumed, turnUnresumed, waitingCall } from '../../support/pauses.js';
 import { settings } from '../../support/turns.js';
@@ -17,8 +17,6 @@ const sealed = (conversationId: string, turnId: string): ConversationEvent => ({
   type: 'TurnSealed',
   data: { conversationId, turnId, lastId: 1, frames: 2, sha256: 'ab' },
 });
-
-const NONE = { running: [], pauses: [] };
 
 const paused = (conversationId: string, turnId: string, expiresAt: Date): ConversationEvent =>
   turnPaused({ conversationId, turnId }, [waitingCall('k1'), waitingCall('k2')], { expiresAt: expiresAt.toISOString() });
@@ -54,17 +52,16 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
     expect(idsOf(await queries.untaken(1))).toEqual(['waiting']);
   });
 
+  const producers = async () => [...(await queries.taken(10)).producers].sort();
+
   it('finds the producers of turns that are not complete', async () => {
-    expect([...(await queries.producers())].sort()).toEqual(['p1', 'p2']);
+    expect(await producers()).toEqual(['p1', 'p2']);
   });
 
   it('finds the turns of producers, except those known to be running', async () => {
-    expect(idsOf(await queries.takenBy(['p1', 'p2'], { running: ['second of p1'], pauses: [] }, 10))).toEqual([
-      'first of p1',
-      'of p2',
-    ]);
-    expect(idsOf(await queries.takenBy(['p1'], NONE, 1))).toEqual(['first of p1']);
-    expect(await queries.takenBy([], NONE, 10)).toEqual([]);
+    expect(idsOf(await queries.takenBy(['p1', 'p2'], ['second of p1'], 10))).toEqual(['first of p1', 'of p2']);
+    expect(idsOf(await queries.takenBy(['p1'], [], 1))).toEqual(['first of p1']);
+    expect(await queries.takenBy([], [], 10)).toEqual([]);
   });
 
   describe('a paused turn', () => {
@@ -74,41 +71,44 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
     const untaken = async () => (await queries.untaken(10)).filter(ofPaused).map(({ turnId }) => turnId);
     const expired = async (now: Date, limit = 10) => idsOf(await queries.expired(now, limit));
 
-    it('is found when it expires, first expiry first, and with its producer until its stream is known to be complete', async () => {
+    const pauses = async (after?: PausedTurn, limit = 10) =>
+      (await queries.taken(limit, after)).paused.map(({ turnId, producer, pausedUntil }) => [turnId, producer, pausedUntil]);
+
+    it('is found when it expires, first expiry first, and with its producer until its stream is complete', async () => {
       await wait(11, 'c11', at(50));
       await wait(12, 'c12', at(40));
       expect(await untaken()).toEqual([]);
-      expect(await queries.producers()).toContain('p8');
-      const taken = await queries.takenBy(['p8'], NONE, 10);
-      expect(taken.map(({ turnId, pausedUntil }) => [turnId, pausedUntil])).toEqual([
-        ['p-c11', at(50)],
-        ['p-c12', at(40)],
+      expect(await queries.takenBy(['p8'], [], 10)).toEqual([]);
+      expect(await pauses()).toEqual([
+        ['p-c12', 'p8', at(40)],
+        ['p-c11', 'p8', at(50)],
       ]);
-      const pauses = [
-        { turnId: 'p-c11', until: at(50) },
-        { turnId: 'p-c12', until: at(40) },
-      ];
-      expect(await queries.takenBy(['p8'], { running: [], pauses }, 10)).toEqual([]);
-      // A producer that knows another pause of the turn does not know this one.
-      const another = [{ ...pauses[0]!, until: at(51) }, pauses[1]!];
-      expect(idsOf(await queries.takenBy(['p8'], { running: [], pauses: another }, 10))).toEqual(['p-c11']);
       expect(await expired(at(39))).toEqual([]);
       expect(await expired(at(40))).toEqual(['p-c12']);
       expect(await expired(at(50))).toEqual(['p-c12', 'p-c11']);
       expect(await expired(at(50), 1)).toEqual(['p-c12']);
     });
 
+    it('is found in pages, by its expiry and then by its id', async () => {
+      await wait(12, 'c10', at(40));
+      const { paused: first, producers: others } = await queries.taken(1);
+      expect([idsOf(first), [...others].sort()]).toEqual([['p-c10'], ['p1', 'p2']]);
+      expect(await pauses(first[0], 1)).toEqual([['p-c12', 'p8', at(40)]]);
+      expect(idsOf((await queries.taken(2, first[0])).paused)).toEqual(['p-c12', 'p-c11']);
+      await given(12, 'c10', sealed('c10', 'p-c10'));
+    });
+
     it('is unclaimed once it was resumed, and paused anew when it pauses again', async () => {
       await given(13, 'c11', ...turnResumed(about('c11'), 'k1', 'k2'));
       expect(await untaken()).toEqual(['p-c11']);
       await given(14, 'c11', taken('c11', 'p-c11', 'p9'));
-      expect([await untaken(), await expired(at(60)), await queries.producers()]).toEqual([
+      expect([await untaken(), await expired(at(60)), await producers()]).toEqual([
         [],
         ['p-c12'],
         expect.arrayContaining(['p9']),
       ]);
       await given(15, 'c11', { type: 'TurnRequeued', data: { ...about('c11'), producer: 'p9' } });
-      expect([await untaken(), idsOf(await queries.takenBy(['p9'], NONE, 10))]).toEqual([['p-c11'], []]);
+      expect([await untaken(), idsOf(await queries.takenBy(['p9'], [], 10))]).toEqual([['p-c11'], []]);
       await given(16, 'c11', taken('c11', 'p-c11', 'p7'), paused('c11', 'p-c11', at(45)));
       expect([await untaken(), await expired(at(60))]).toEqual([[], ['p-c12', 'p-c11']]);
     });
@@ -127,13 +127,14 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
       await given(21, 'c13', asked('c13', 'p-running'), taken('c13', 'p-running', 'p6'));
       await given(22, 'c13', { type: 'ConversationDeleted', data: { conversationId: 'c13' } });
       expect([await untaken(), await expired(at(60))]).toEqual([['p-c11', 'p-c13'], ['p-c14']]);
-      expect(idsOf(await queries.takenBy(['p6'], NONE, 10))).toEqual(['p-running']);
-      expect(idsOf(await queries.takenBy(['p6', 'p8'], NONE, 10))).toEqual(['p-running', 'p-c14']);
+      expect(idsOf(await queries.takenBy(['p6'], [], 10))).toEqual(['p-running']);
+      expect(idsOf(await queries.takenBy(['p6', 'p8'], [], 10))).toEqual(['p-running']);
+      expect(await pauses()).toEqual([['p-c14', 'p8', at(50)]]);
     });
 
     it('remains with its producer when it is answered without a pause', async () => {
       await given(23, 'c13', answered('c13', 'p-running'));
-      expect(idsOf(await queries.takenBy(['p6'], NONE, 10))).toEqual(['p-running']);
+      expect(idsOf(await queries.takenBy(['p6'], [], 10))).toEqual(['p-running']);
       expect(await untaken()).not.toContain('p-running');
     });
   });

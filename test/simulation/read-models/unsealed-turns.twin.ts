@@ -1,6 +1,5 @@
 import {
-  type KnownPause,
-  type TakenTurn,
+  type PausedTurn,
   type UnsealedTurn,
   UnsealedTurnQueries,
 } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
@@ -13,6 +12,9 @@ type Row = { turnId: string; conversationId: string; producer: string | null; ex
 
 const inOrder = (one: Row, other: Row): number =>
   one.since.getTime() - other.since.getTime() || (one.turnId < other.turnId ? -1 : 1);
+
+const byExpiry = (one: PausedTurn, other: PausedTurn): number =>
+  one.pausedUntil.getTime() - other.pausedUntil.getTime() || (one.turnId < other.turnId ? -1 : Number(one.turnId > other.turnId));
 
 /** The read model of incomplete turns, in memory. */
 export class UnsealedTurnsTwin extends UnsealedTurnQueries {
@@ -32,25 +34,27 @@ export class UnsealedTurnsTwin extends UnsealedTurnQueries {
     return rows.slice(0, limit).map(ids);
   }
 
-  override async producers(): Promise<readonly string[]> {
-    return [...new Set(this.sorted().flatMap(({ producer }) => producer ?? []))];
+  override async taken(limit: number, after?: PausedTurn) {
+    const isAfter = (pause: PausedTurn) => !after || byExpiry(pause, after) > 0;
+    const paused = this.sorted().flatMap((row) =>
+      row.expiresAt === null ? [] : { ...ids(row), producer: row.producer!, pausedUntil: row.expiresAt },
+    );
+    return {
+      producers: [...new Set(this.sorted().flatMap(({ producer, expiresAt }) => (expiresAt ? [] : (producer ?? []))))],
+      paused: paused.filter(isAfter).sort(byExpiry).slice(0, limit),
+    };
   }
 
   override async takenBy(
     producers: readonly string[],
-    except: Readonly<{ running: readonly string[]; pauses: readonly KnownPause[] }>,
+    running: readonly string[],
     limit: number,
-  ): Promise<readonly TakenTurn[]> {
+  ): Promise<readonly UnsealedTurn[]> {
     const rows = this.sorted().filter(
       ({ turnId, producer, expiresAt }) =>
-        producer !== null &&
-        producers.includes(producer) &&
-        !except.running.includes(turnId) &&
-        (expiresAt === null ||
-          !except.pauses.some((pause) => pause.turnId === turnId && pause.until.getTime() === expiresAt.getTime())),
+        expiresAt === null && producer !== null && producers.includes(producer) && !running.includes(turnId),
     );
-    rows.sort((one, other) => Number(one.expiresAt !== null) - Number(other.expiresAt !== null));
-    return rows.slice(0, limit).map((row) => ({ ...ids(row), pausedUntil: row.expiresAt }));
+    return rows.slice(0, limit).map(ids);
   }
 
   override async conversationsUnderWay(conversationIds: readonly string[]): Promise<ReadonlySet<string>> {

@@ -83,7 +83,7 @@ function front(over: EventStore = store) {
       const isWaiting = state.turns.get('t1')?.status === 'asked';
       return isWaiting ? [{ conversationId: 'c1', turnId: 't1' }] : [];
     },
-    producers: async () => [],
+    taken: async () => ({ producers: [], paused: [] }),
     takenBy: async () => [],
   } as unknown as UnsealedTurnQueries;
   const sweep = new SweepTurns(turns, keyValue, { producer: 'front', running: [] } as never, options, systemTiming);

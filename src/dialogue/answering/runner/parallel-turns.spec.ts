@@ -51,13 +51,9 @@ function contended(log: EventStore, races: number): EventStore {
 function sweeperOf(runner: TurnRunner, turnIds: readonly string[]): () => Promise<void> {
   const queries = {
     untaken: () => Promise.resolve([]),
-    producers: () => Promise.resolve([runner.producer]),
-    takenBy: (_: unknown, { running }: { running: readonly string[] }) =>
-      Promise.resolve(
-        turnIds
-          .filter((turnId) => !running.includes(turnId))
-          .map((turnId) => ({ turnId, conversationId: 'c1', pausedUntil: null })),
-      ),
+    taken: () => Promise.resolve({ producers: [runner.producer], paused: [] }),
+    takenBy: (_: unknown, running: readonly string[]) =>
+      Promise.resolve(turnIds.filter((turnId) => !running.includes(turnId)).map((turnId) => ({ turnId, conversationId: 'c1' }))),
   } as unknown as UnsealedTurnQueries;
   const sweeper = new SweepTurns(queries, new InProcessKeyValue(), runner, answeringOptions, new VirtualTiming());
   return () => sweeper.tick();

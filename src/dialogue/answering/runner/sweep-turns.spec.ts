@@ -7,20 +7,13 @@ import { KeyValueUnavailable } from '../../../kernel/messaging/key-value.js';
 import type { Timing } from '../../../kernel/timing.js';
 import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
-import {
-  PAUSES_REMEMBERED_MAX,
-  producerKey,
-  RECOVERED_AT_ONCE_MAX,
-  SweepTurns,
-  SWEEP_EVERY_MS,
-  SWEPT_TURNS_MAX,
-} from './sweep-turns.ticker.js';
+import { PAUSES_REMEMBERED_MAX } from './complete-pauses.js';
+import { producerKey, RECOVERED_AT_ONCE_MAX, SweepTurns, SWEEP_EVERY_MS, SWEPT_TURNS_MAX } from './sweep-turns.ticker.js';
 import type { TurnRunner } from './turn-runner.js';
 
 Logger.overrideLogger(false);
 
 type Taken = Readonly<{ turnId: string; producer: string | null; pausedUntil?: Date | null }>;
-type Except = Parameters<UnsealedTurnQueries['takenBy']>[1];
 
 const UNTIL = new Date('2026-01-01T00:30:00Z');
 
@@ -28,16 +21,19 @@ const UNTIL = new Date('2026-01-01T00:30:00Z');
 function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(), concurrent = 100 } = {}) {
   const done: string[] = [];
   const running: string[] = [];
-  const asTurns = (chosen: readonly Taken[]) =>
-    chosen.map(({ turnId, pausedUntil = null }) => ({ turnId, conversationId: 'c1', pausedUntil }));
+  const asTurns = (chosen: readonly Taken[]) => chosen.map(({ turnId }) => ({ turnId, conversationId: 'c1' }));
+  const isPaused = ({ pausedUntil }: Taken) => Boolean(pausedUntil);
   const queries = {
     untaken: async (limit: number) => asTurns(turns.filter(({ producer }) => producer === null).slice(0, limit)),
-    producers: async () => [...new Set(turns.flatMap(({ producer }) => producer ?? []))],
-    takenBy: async (producers: readonly string[], except: Except, limit: number) => {
-      const pauses = new Map(except.pauses.map(({ turnId, until }) => [turnId, until]));
-      const isKnown = ({ turnId, pausedUntil }: Taken) =>
-        except.running.includes(turnId) || (pausedUntil && pauses.get(turnId) === pausedUntil);
-      return asTurns(turns.filter((turn) => producers.includes(turn.producer!) && !isKnown(turn)).slice(0, limit));
+    taken: async (limit: number, after?: Taken) => {
+      const paused = turns.filter(isPaused);
+      const page = paused.slice(paused.findIndex(({ turnId }) => turnId === after?.turnId) + 1).slice(0, limit);
+      const producers = new Set(turns.flatMap((turn) => (isPaused(turn) ? [] : (turn.producer ?? []))));
+      return { producers: [...producers], paused: page.map((turn) => ({ ...turn, conversationId: 'c1' })) };
+    },
+    takenBy: async (producers: readonly string[], running: readonly string[], limit: number) => {
+      const isLeft = (turn: Taken) => producers.includes(turn.producer!) && !isPaused(turn) && !running.includes(turn.turnId);
+      return asTurns(turns.filter(isLeft).slice(0, limit));
     },
   } as unknown as UnsealedTurnQueries;
   const runner = {
@@ -146,19 +142,34 @@ it('recovers a paused turn again if it has paused once more', async () => {
   expect(done).toEqual(['recover t1', 'recover t1']);
 });
 
+/** Sweeps a number of paused turns for two rounds over all of them. Returns how many were recovered, and how often. */
+async function sweptPauses(count: number) {
+  const paused = Array.from({ length: count }, (_, turn) => ({ turnId: `t${turn}`, producer: 'dead', pausedUntil: UNTIL }));
+  const { done, beat } = sweeping(paused);
+  const beats = 2 * Math.ceil(count / SWEPT_TURNS_MAX);
+  for (let each = 0; each < 2 * beats; each++) await beat();
+  return { turns: new Set(done).size, recoveries: done.length, beats };
+}
+
 it('remembers at most PAUSES_REMEMBERED_MAX complete pauses and recovers further ones again', async () => {
-  const waiting = Array.from({ length: PAUSES_REMEMBERED_MAX + 1 }, (_, turn) => ({
-    turnId: `t${turn}`,
-    producer: 'dead',
-    pausedUntil: UNTIL,
-  }));
-  const { done, beat } = sweeping(waiting);
-  const beats = Math.ceil(waiting.length / SWEPT_TURNS_MAX) + 1;
-  for (let count = 0; count < 2 * beats; count++) await beat();
-  expect(new Set(done).size).toBe(waiting.length);
-  const again = done.length - waiting.length;
+  const { turns, recoveries, beats } = await sweptPauses(PAUSES_REMEMBERED_MAX + 1);
+  expect(turns).toBe(PAUSES_REMEMBERED_MAX + 1);
+  const again = recoveries - turns;
   expect(again).toBeGreaterThan(0);
   expect(again).toBeLessThan(2 * beats);
+});
+
+it('recovers all paused turns, however many there are', async () => {
+  const count = PAUSES_REMEMBERED_MAX + 3 * SWEPT_TURNS_MAX;
+  expect((await sweptPauses(count)).turns).toBe(count);
+});
+
+it('recovers a paused turn although more of them cannot be recovered than a sweep reads', async () => {
+  const broken = Array.from({ length: SWEPT_TURNS_MAX }, (_, turn) => `broken ${turn}`);
+  const paused = [...broken, 't1'].map((turnId) => ({ turnId, producer: 'dead', pausedUntil: UNTIL }));
+  const { done, beat } = sweeping(paused);
+  for (let beats = 0; beats < 4; beats++) await beat();
+  expect(done).toEqual(['recover t1']);
 });
 
 it('recovers turns that this process has claimed and is not running, although its lease is held', async () => {

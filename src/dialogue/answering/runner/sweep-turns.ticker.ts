@@ -1,8 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import {
-  type KnownPause,
-  type TakenTurn,
+  type PausedTurn,
   UnsealedTurnQueries,
   type UnsealedTurn,
 } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
@@ -15,10 +13,11 @@ import { Sightings } from '../../../kernel/sightings.js';
 import { Timing } from '../../../kernel/timing.js';
 import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
+import { CompletePauses } from './complete-pauses.js';
 import { TurnRunner } from './turn-runner.js';
 
 export const SWEEP_EVERY_MS = 1_000;
-/** Maximum number of turns that one sweep runs, and that it recovers. */
+/** Maximum number of turns that one sweep runs, and that it recovers, and of paused turns that it reads. */
 export const SWEPT_TURNS_MAX = 500;
 export const RECOVERED_AT_ONCE_MAX = 64;
 /**
@@ -26,7 +25,6 @@ export const RECOVERED_AT_ONCE_MAX = 64;
  * the rest.
  */
 const SILENCE_SHARE = 2 / 3;
-export const PAUSES_REMEMBERED_MAX = 10_000;
 /** A turn that a sweep has seen unclaimed for this time, so for two ticks, is started by it: its queue item may be lost. */
 const UNCLAIMED_AFTER_MS = SWEEP_EVERY_MS / 2;
 
@@ -51,12 +49,9 @@ export class SweepTurns implements Ticker {
   /** The turns of other producers that could not be recovered. */
   private readonly unrecovered = new Failures();
   private missed: ReadonlySet<string> = new Set();
-  /** Pauses whose frames are known to be complete in the journal, by turn. The sweep ignores them until they end. */
-  // `max` would allocate memory for all entries at once.
-  private readonly completePauses = new LRUCache<string, KnownPause>({
-    maxSize: PAUSES_REMEMBERED_MAX,
-    sizeCalculation: () => 1,
-  });
+  private readonly completePauses = new CompletePauses();
+  /** The last paused turn of the page before; undefined at the beginning of a round. */
+  private pausesAfter: PausedTurn | undefined;
   /** Both in elapsed time, which a change of the clock does not affect. */
   private leasesReadableFrom = -Infinity;
   private leasesSeenAt = -Infinity;
@@ -95,20 +90,31 @@ export class SweepTurns implements Ticker {
 
   /** Recovers the turns of producers that are gone. A process with a worker also runs the turns that recovery requeues. */
   async recoverOrphans(): Promise<void> {
-    const known = { running: this.runner.running, pauses: [...this.completePauses.values()] };
-    const alone = await this.turns.takenBy(await this.absentees(), known, this.unrecovered.pageFor(SWEPT_TURNS_MAX));
+    const { running } = this.runner;
+    const { producers, paused } = await this.turns.taken(SWEPT_TURNS_MAX, this.pausesAfter);
+    const absent = await this.absentees([...new Set([...producers, ...paused.map(({ producer }) => producer)])]);
+    const isLeft = (turn: PausedTurn) => !this.completePauses.isKnown(turn) && !running.includes(turn.turnId);
+    const left = paused.filter((turn) => absent.includes(turn.producer) && isLeft(turn));
+    const taken = await this.turns.takenBy(absent, running, this.unrecovered.pageFor(SWEPT_TURNS_MAX));
+    const alone: readonly (UnsealedTurn | PausedTurn)[] = [...taken, ...left];
     const ids = alone.map(idOf);
     this.unrecovered.retain(ids);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
+    // The next sweep reads the same page if it has turns that only one check has found abandoned.
+    if (left.every(({ turnId }) => this.missed.has(turnId))) this.passPauses(paused);
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...ids]);
     const chosen = this.unrecovered.next(orphans, idOf, SWEPT_TURNS_MAX);
     await eachOf(chosen, (turn) => this.recover(turn), RECOVERED_AT_ONCE_MAX);
   }
 
+  private passPauses(page: readonly PausedTurn[]): void {
+    this.pausesAfter = page.length === SWEPT_TURNS_MAX ? page.at(-1) : undefined;
+    if (!this.pausesAfter) this.completePauses.endRound();
+  }
+
   /** The producers whose turns may be abandoned: those without a lease, and this process for turns that it is not running. */
-  private async absentees(): Promise<readonly string[]> {
+  private async absentees(producers: readonly string[]): Promise<readonly string[]> {
     const own = this.runner.producer;
-    const producers = await this.turns.producers();
     try {
       const others = producers.filter((producer) => producer !== own);
       const present = await Promise.all(others.map((producer) => isHeld(this.keyValue, producerKey(producer))));
@@ -135,13 +141,12 @@ export class SweepTurns implements Ticker {
     this.leasesSeenAt = now;
   }
 
-  private async recover(turn: TakenTurn): Promise<void> {
+  private async recover(turn: UnsealedTurn | PausedTurn): Promise<void> {
     const outcome = await this.attempt(turn, 'recover');
     if (outcome === 'failed') this.unrecovered.add(turn.turnId);
     // Not awaited: the other turns must not wait for a run of unknown length.
     if (outcome === 'requeued' && this.options.settings.worker) void this.attempt(turn, 'run');
-    const { turnId, pausedUntil: until } = turn;
-    if (outcome === 'recovered' && until) this.completePauses.set(turnId, { turnId, until });
+    if (outcome === 'recovered' && 'pausedUntil' in turn) this.completePauses.add(turn);
   }
 
   /**
