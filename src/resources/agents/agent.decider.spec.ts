@@ -6,10 +6,13 @@ import {
   agent,
   type AgentChange,
   create,
+  endLink,
+  importInto,
   mintWebhook,
   pin,
   regenerateKey,
   remove,
+  shareByLink,
   unpin,
   update,
 } from './agent.decider.js';
@@ -149,6 +152,55 @@ describe('a webhook', () => {
     given(agent, [created()])
       .when(mintWebhook('bob', webhook('w1')))
       .thenRejected('agent-not-found'));
+});
+
+describe('a link', () => {
+  const link = (linkId: string) => ({ linkId, tokenHash: `hash of ${linkId}` });
+  const linked: AgentEvent = { type: 'AgentLinked', data: { agentId, link: link('l1'), sharedBy: 'Alice', sharedAt: at } };
+  const linkEnded: AgentEvent = { type: 'AgentLinkEnded', data: { agentId, linkId: 'l1' } };
+
+  it('is created once, until it ends', () => {
+    const share = (linkId: string) => shareByLink('alice', link(linkId), 'Alice', now);
+    given(agent, [created()]).when(share('l1')).then([linked]);
+    given(agent, [created(), linked]).when(share('l2')).thenNothing();
+    given(agent, [created(), linked, linkEnded]).when(share('l1')).then([linked]);
+  });
+  it('ends once', () => {
+    given(agent, [created(), linked]).when(endLink('alice')).then([linkEnded]);
+    given(agent, [created(), linked, linkEnded]).when(endLink('alice')).thenNothing();
+  });
+  it('ends when the agent is deleted', () => given(agent, [created(), linked]).when(remove('alice')).then([linkEnded, deleted]));
+  it('is neither created nor ended by another user', () => {
+    given(agent, [created()])
+      .when(shareByLink('bob', link('l1'), 'Bob', now))
+      .thenRejected('agent-not-found');
+    given(agent, [created(), linked]).when(endLink('bob')).thenRejected('agent-not-found');
+  });
+});
+
+describe('an import into an agent', () => {
+  const file = { ...complete, sources: [], limitsTokens: false, limitsRequests: false };
+  const imports = (importId: string, { name = 'Guide', hasParts = false } = {}) =>
+    importInto(agentId, 'alice', { importId, imported: { ...file, name }, slug: undefined, hasParts, now }, webhook('w1'));
+  const imported = (importId: string, changes: Partial<AgentConfiguration>): AgentEvent => ({
+    type: 'AgentUpdated',
+    data: { agentId, updatedAt: nextAt, changes, importId },
+  });
+
+  it('changes only what differs', () =>
+    given(agent, [created()])
+      .when(imports('i1', { name: 'Pilot' }))
+      .then([imported('i1', { name: 'Pilot' })]));
+  it('that changes nothing appends no event, unless it has created other resources', () => {
+    given(agent, [created()]).when(imports('i1')).thenNothing();
+    given(agent, [created()])
+      .when(imports('i1', { hasParts: true }))
+      .then([imported('i1', {})]);
+  });
+  it('is applied once', () =>
+    given(agent, [created(), imported('i1', { name: 'Pilot' }), updated({ name: 'Guide' })])
+      .when(imports('i1', { name: 'Pilot' }))
+      .thenNothing());
 });
 
 it('any sequence of decisions is idempotent, leaves at most one valid key, and never one after deletion', () => {
