@@ -35,14 +35,16 @@ describe('a folder of agents', () => {
     ]);
     expect(changeFolder('ann', 'c', { parentId: 'b', name: 'c', now })(nested)).toEqual([]);
     expect(() => changeFolder('ann', 'x', { now })(nested)).toThrow('Folder not found');
+    expect(() => changeFolder('ann', 'c', { parentId: 'x', now })(nested)).toThrow('Parent folder not found');
   });
 
-  it('moves its subfolders to the top level when it is deleted', () => {
+  it('moves its subfolders, and no others, to the top level when it is deleted', () => {
     const [event] = deleteFolder('ann', 'b')(nested);
-    const left = agentFolders.evolve(nested, event!);
+    const left = [created('beside', 'a'), event!].reduce(agentFolders.evolve, nested);
     expect([...left.folders].map(([id, { parentId }]) => [id, parentId])).toEqual([
       ['a', null],
       ['c', null],
+      ['beside', 'a'],
     ]);
     expect(changeFolder('ann', 'a', { parentId: 'c', now })(left)).toHaveLength(1);
     expect(() => deleteFolder('ann', 'b')(left)).toThrow('Folder not found');

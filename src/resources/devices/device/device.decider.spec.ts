@@ -87,6 +87,7 @@ describe('a device', () => {
     const full = { ...active, patterns: Array.from({ length: PATTERNS_MAX }, (_, n) => `p${n}`) };
     expect(refused(full, ls)).toBe('device-patterns-full');
     expect(refused(active, addPattern('bob', 'ls *', 'aa'))).toBe('device-not-found');
+    expect(refused(after(PAIRING, PAIRED, ls), removePattern('bob', 'ls *'))).toBe('device-not-found');
   });
 
   it('that is revoked has no patterns and cannot be changed', () => {
