@@ -2,12 +2,11 @@ import { setMaxListeners } from 'node:events';
 
 import type { LogFilter, LogPage } from '../../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../../kernel/timing.js';
+import { Reports } from '../reports.js';
 import { WakeFlag } from '../wake-flag.js';
 import { FRAMES, isWanted } from '../wanted.js';
 import { SharedLog } from './shared-log.js';
 
-/** How often a follower without events is sent the position up to which the log was scanned. */
-const SILENCE_MS_MAX = 200;
 /** How long followers keep their own subscriptions after the shared one has failed. */
 const APART_MS = 10_000;
 
@@ -69,21 +68,15 @@ export class SharedFollow {
     this.shared ??= this.begin(after);
     signal.addEventListener('abort', wakeFlag.ring);
     let position = after;
-    let reported = { position, caughtUp: false, at: this.timing.elapsedMs() };
+    const reports = new Reports(after, () => this.timing.elapsedMs());
     try {
       while (!signal.aborted) {
         wakeFlag.mute();
         const page = this.shared?.pageAfter(position, filter);
         if (!page) break;
         ({ position } = page);
-        const isPresent = page.caughtUp && !reported.caughtUp;
-        const isDue = this.timing.elapsedMs() - reported.at >= SILENCE_MS_MAX && position !== reported.position;
-        if (page.events.length > 0 || isPresent || isDue) {
-          reported = { position, caughtUp: page.caughtUp, at: this.timing.elapsedMs() };
-          yield page;
-        }
-        if (this.shared && position >= this.shared.position)
-          await wakeFlag.rings(position === reported.position ? undefined : SILENCE_MS_MAX);
+        if (reports.isDue(page)) yield page;
+        if (this.shared && position >= this.shared.position) await wakeFlag.rings(reports.waitMsAt(position));
       }
     } finally {
       signal.removeEventListener('abort', wakeFlag.ring);

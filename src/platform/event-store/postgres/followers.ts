@@ -8,14 +8,13 @@ import {
   type LogPage,
   StoreUnavailable,
 } from '../../../kernel/event-sourcing/event-store.js';
+import { Reports } from '../reports.js';
 import type { WakeFlag } from '../wake-flag.js';
 import { FRAMES, isWanted } from '../wanted.js';
 import { logEnd, logPage } from './log-pages.js';
 import type { RecentEvents } from './recent-events.js';
 import type { WakeUps } from './wake-ups.js';
 
-/** How often a follower without events is sent the position up to which the log was scanned. */
-const SILENCE_MS_MAX = 200;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 1_000;
 
@@ -41,7 +40,7 @@ export class Followers {
     const follower = this.wakeUps.join(after, filter);
     const { wakeFlag } = follower;
     const forget = this.ringAtTheEnd(wakeFlag, signal);
-    let reported: { position: bigint; caughtUp: boolean; at: number } | undefined;
+    const reports = new Reports(after, () => performance.now());
     let shares = false;
     try {
       while (!this.isOver(signal)) {
@@ -55,14 +54,8 @@ export class Followers {
         if (!page) return;
         shares = page.caughtUp && !follower.wantsFrames;
         follower.position = page.position;
-        const silentMs = reported ? performance.now() - reported.at : Infinity;
-        // Also at the same position, if the events after it were deleted.
-        const isPresent = page.caughtUp && !reported?.caughtUp;
-        if (page.events.length > 0 || !page.caughtUp || isPresent || silentMs >= SILENCE_MS_MAX) {
-          if (page.events.length > 0 || isPresent || reported?.position !== page.position) yield page;
-          reported = { position: page.position, caughtUp: page.caughtUp, at: performance.now() };
-        }
-        if (page.caughtUp) await wakeFlag.rings(reported!.position === page.position ? undefined : SILENCE_MS_MAX);
+        if (reports.isDue(page)) yield page;
+        if (page.caughtUp) await wakeFlag.rings(reports.waitMsAt(page.position));
       }
     } finally {
       forget();
