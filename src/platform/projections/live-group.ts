@@ -131,16 +131,20 @@ export class LiveGroup {
     const parts = members
       .map((member) => ({ member, own: member.writer.ownOf({ events }) }))
       .filter(({ member: { writer }, own }) => own.length > 0 || (movesAll && writer.position < position));
+    const failed = new Set<Member>();
     try {
       const portions = parts.map(({ member, own }) => member.writer.portion(position, own));
       if (portions.length > 0) await writeTogether(sql, portions, LOCK_MS_MAX);
     } catch {
       // The transaction changed nothing. Each projection finds the error alone.
-      for (const { member } of parts) member.leave();
+      for (const { member } of parts) failed.add(member);
     }
     const changed = new Set(parts.filter(({ own }) => own.length > 0).map(({ member }) => member));
     for (const member of members) {
-      if (!this.members.has(member) && parts.some((part) => part.member === member)) continue;
+      if (failed.has(member)) {
+        member.leave();
+        continue;
+      }
       const { writer } = member;
       writer.pass(position);
       // A member that has joined may be ahead of the group.

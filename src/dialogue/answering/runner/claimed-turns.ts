@@ -113,17 +113,12 @@ export class ClaimedTurns {
     const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
     const isPaused = writer.pause && !error && !isStopped;
     if (!isPaused) writer.interruptCalls({ started: ledger.unfinished, finished: new Map() });
-    const { parts, usage } = writer.progress;
     if (isPaused) {
+      const { parts, usage } = writer.progress;
       const about = { conversationId, turnId, ...parts, modelId: settings.modelId, usage };
       return this.parts.closer.pause(journal, { ...about, ...writer.pause! }, cause, ledger);
     }
-    const outcome = ((): TurnOutcome => {
-      if (isStopped) return stoppedWith(asked, parts, usage);
-      if (error?.guardrail) return blockedWith(asked, parts, error.text, error.guardrail, usage);
-      if (error) return failedWith(asked, parts, error.text, error.code, usage);
-      return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
-    })();
+    const outcome = outcomeOf(asked, writer.progress, isStopped, error);
     if (outcome.type === 'TurnAnswered') writer.writeResult();
     if (outcome.type === 'TurnFailed') {
       if (outcome.data.guardrail) journal.write(guardrailFrame(outcome.data.guardrail));
@@ -146,4 +141,18 @@ export class ClaimedTurns {
     this.logger.error(`Turn ${turnId} failed unexpectedly.`, error);
     return { text: UNEXPECTED_TEXT, code: null };
   }
+}
+
+/** The outcome of a run that does not pause. A stop takes precedence over an error. */
+function outcomeOf(
+  asked: Transcript['asked'],
+  { parts, usage }: Progress,
+  isStopped: boolean,
+  error: UserError | undefined,
+): TurnOutcome {
+  if (isStopped) return stoppedWith(asked, parts, usage);
+  if (error?.guardrail) return blockedWith(asked, parts, error.text, error.guardrail, usage);
+  if (error) return failedWith(asked, parts, error.text, error.code, usage);
+  const { conversationId, turnId, settings } = asked;
+  return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
 }
