@@ -37,12 +37,14 @@ export class JournalLost extends Error {
  */
 export const NO_WORKER_WRITER = 'no-worker-notice';
 
-/** Ends quietly if another writer has taken the journal over. */
-export async function unlessLost(work: Promise<void>): Promise<void> {
+/** Returns whether the work was done. False if another writer has taken the journal over. */
+export async function unlessLost(work: Promise<void>): Promise<boolean> {
   try {
     await work;
+    return true;
   } catch (error) {
     if (!(error instanceof JournalLost)) throw error;
+    return false;
   }
 }
 

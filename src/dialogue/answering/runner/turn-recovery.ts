@@ -11,6 +11,11 @@ import type { TurnJournals } from './turn-journals.js';
 type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;
 
 /**
+ * `requeued`: any process may run the turn. `overtaken`: another writer has appended to the journal, and may not have completed it.
+ */
+export type Recovery = 'requeued' | 'recovered' | 'overtaken';
+
+/**
  * Recovers turns that producers left unfinished: requeues a turn if the frames it has shown allow another run, and ends it
  * otherwise.
  */
@@ -25,8 +30,7 @@ export class TurnRecovery {
     private readonly producer: string,
   ) {}
 
-  /** `requeued`: any process may run it. */
-  async recover(conversationId: string, turnId: string): Promise<'requeued' | 'recovered'> {
+  async recover(conversationId: string, turnId: string): Promise<Recovery> {
     const found = await this.left(conversationId, turnId);
     const turn = found?.transcript.folded?.state.turns.get(turnId);
     if (!found || !turn) return 'recovered';
@@ -40,8 +44,8 @@ export class TurnRecovery {
     // Reads again, because the former producer may have written until this append took the turn from it.
     const last = isTaken ? (await this.left(conversationId, turnId))! : found;
     const journal = this.journals.open(last.transcript, last.soFar.digest);
-    await unlessLost(this.closer.recover(last.transcript, last.soFar, journal, this.producer));
-    return 'recovered';
+    const isDone = await unlessLost(this.closer.recover(last.transcript, last.soFar, journal, this.producer));
+    return isDone ? 'recovered' : 'overtaken';
   }
 
   /**

@@ -9,11 +9,28 @@ import { bringFurther, framesOf } from '../../../../test/support/turns.js';
 import { requestStop } from '../../conversation/turn.decider.js';
 import { expire } from '../../conversation/pause.decider.js';
 import { REQUEUES_MAX } from '../../conversation/turn.decider.js';
-import { messageStream } from '../../journal/message.events.js';
+import { FRAME_EVENT, messageStream } from '../../journal/message.events.js';
+import { newId } from '../../../kernel/ids.js';
 
 Logger.overrideLogger(false);
 
 const journal = messageStream('t1');
+
+it('a pause does not count as complete when another writer appends a part of its frames during the recovery', async () => {
+  const { log, process, begin, turn, outline } = approvalTurn();
+  await begin();
+  const dying = new MortalStore(log, Infinity, (name, types) => {
+    if (name === journal && types.length === PAUSE_FRAMES.length) dying.die();
+  });
+  await expect(process(dying).run('c1', 't1')).rejects.toThrow('dead');
+  expect((await turn()).status).toBe('paused');
+  const frame = { id: newId(), type: FRAME_EVENT, data: '{"type":"notice","notice":"A part."}', metadata: '{}' };
+  const overtaken = new MortalStore(log, Infinity, async () => log.append(journal, 1, [frame]).catch(() => undefined));
+  const sweeper = process(overtaken);
+  expect(await sweeper.recover('c1', 't1')).toBe('overtaken');
+  expect(await sweeper.recover('c1', 't1')).toBe('recovered');
+  expect(await outline()).toEqual([...FIRST_RUN_FRAMES.slice(0, 2), 'notice', ...PAUSE_FRAMES.slice(1)]);
+});
 
 describe('a turn that is resumed before all frames of its pause are written', () => {
   it('is continued by the process that writes the pause, without a sweep', async () => {

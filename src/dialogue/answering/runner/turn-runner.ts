@@ -21,7 +21,7 @@ import { TurnCloser } from './turn-closer.js';
 import { SharedUse } from './shared-use.js';
 import { StopWatch } from './stop-watch.js';
 import { TurnJournals } from './turn-journals.js';
-import { TurnRecovery } from './turn-recovery.js';
+import { type Recovery, TurnRecovery } from './turn-recovery.js';
 import { readTranscript, type Transcript } from '../loop/transcript.js';
 import type { TakenTurn } from '../intake/turn-taker.js';
 
@@ -169,8 +169,8 @@ export class TurnRunner {
     await finished();
   }
 
-  /** Recovers a turn whose producer is dead, or that may not run any more. `requeued`: any process may run it. */
-  recover(conversationId: string, turnId: string): Promise<'requeued' | 'recovered'> {
+  /** Recovers a turn whose producer is dead, or that may not run any more. */
+  recover(conversationId: string, turnId: string): Promise<Recovery> {
     return this.recovery.recover(conversationId, turnId);
   }
 
