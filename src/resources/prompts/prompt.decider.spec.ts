@@ -32,6 +32,10 @@ describe('a prompt', () => {
   ])('is not %s by another user, who gets "not found"', (_, decide) =>
     given(prompt, [created]).when(decide).thenRejected('prompt-not-found'),
   );
+  it('is deleted once', () => {
+    given(prompt, [created]).when(remove('alice')).then([deleted]);
+    given(prompt, [created, deleted]).when(remove('alice')).thenNothing();
+  });
   it('cannot be changed after it is deleted', () =>
     given(prompt, [created, deleted])
       .when(update('alice', change({ name: 'New' })))

@@ -72,6 +72,11 @@ describe('members', () => {
     expect(() => removeMember(bob, 'alice', now)(withBob)).toThrow(expect.objectContaining({ code: 'team-forbidden' }));
   });
 
+  it('are removed only if they are in the team', () =>
+    expect(() => removeMember(alice, 'mallory', now)(withBob)).toThrow(
+      expect.objectContaining({ code: 'team-member-not-found' }),
+    ));
+
   it('lose the grants to them alone and the grants of their resources when they leave', () => {
     const both = [wanted({ id: 'g2', targetUserId: 'bob' }), wanted({ id: 'g3', resourceId: 'a2', ownerId: 'bob' })];
     const state = both.reduce((before, each) => grown(before, grant(alice, each, now)(before)), sharing);

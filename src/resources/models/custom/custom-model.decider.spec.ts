@@ -29,6 +29,11 @@ describe('a custom model', () => {
       .thenNothing();
   });
 
+  it('that an import creates names the import', () =>
+    given(customModel, [])
+      .when(create('m1', 'ann', DEFINITION, 'i1'))
+      .then([{ type: 'CustomModelCreated', data: { modelId: 'm1', ownerId: 'ann', definition: DEFINITION, importId: 'i1' } }]));
+
   it('is not created under an id that another user has or that was deleted', () => {
     given(customModel, [created])
       .when(create('m1', 'bob', DEFINITION))

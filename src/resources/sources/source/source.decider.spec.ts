@@ -6,6 +6,7 @@ import {
   deleteSource,
   failIngest,
   keepPages,
+  keepUnpackedFiles,
   source,
   type Source,
   startIngest,
@@ -121,6 +122,22 @@ describe('pages', () => {
       .when(keepPages(sourceId, 'i1', pages))
       .thenRejected('source-not-found');
   });
+});
+
+it('the files of archives are recorded once for an ingestion, by the first attempt', () => {
+  const zip: SourceEvent = {
+    type: 'SourceIngestRequested',
+    data: { sourceId, ingestId: 'i1', ownerId: 'ann', files: [{ filename: 'a.zip', sha256: 'z', size: 2 }], operation: 'upload' },
+  };
+  const past: SourceEvent[] = [{ type: 'SourceCreated', data: created }, zip];
+  const unpacked = { files, failures: [], isCut: false };
+  const recorded: SourceEvent = { type: 'SourceArchivesUnpacked', data: { sourceId, ingestId: 'i1', ...unpacked } };
+  given(source, past)
+    .when(keepUnpackedFiles(sourceId, 'i1', unpacked))
+    .then([recorded]);
+  given(source, [...past, recorded])
+    .when(keepUnpackedFiles(sourceId, 'i1', { ...unpacked, files: [] }))
+    .thenNothing();
 });
 
 describe('the deletion', () => {
