@@ -86,7 +86,7 @@ export class RunBook {
 
   finish(reason: WorkflowRunReason, error: string): Promise<void> {
     const end = { status: 'failed', reason, error } as const;
-    return unlessSuperseded(this.commands.execute(new FinishWorkflowRun(this.workflowRunId, end, this.cause, this.token)));
+    return this.send(() => new FinishWorkflowRun(this.workflowRunId, end, this.cause, this.token));
   }
 
   private about({ step, nodeId, attempt }: RunStep) {
@@ -94,9 +94,11 @@ export class RunBook {
   }
 
   private async append(command: (known: Folded<WorkflowRun>) => Command<Folded<WorkflowRun>>): Promise<void> {
-    this.folded = await unlessSuperseded(
-      this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command(this.folded))),
-    );
+    this.folded = await this.send(() => command(this.folded));
+  }
+
+  private send<T>(command: () => Command<T>): Promise<T> {
+    return unlessSuperseded(this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command())));
   }
 }
 
