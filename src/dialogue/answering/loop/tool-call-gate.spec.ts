@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { offeredAction } from '../../../../test/support/tool-turns.js';
 import type { ApprovalNeed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import { WAITING } from './background-calls.port.js';
-import { headless, interactive } from './execution-mode.policy.js';
+import { headless, interactive, withoutApprovals } from './execution-mode.policy.js';
 import { OfferedTools } from './offered-tools.js';
 import { ToolCallGate } from './tool-call-gate.js';
 
 /** The outcome of one call of an action whose arguments determine whether it needs an approval. */
 async function outcome(
   need: ApprovalNeed,
-  mode: 'interactive' | 'headless' | 'allowed headless',
+  mode: 'interactive' | 'without approvals' | 'headless' | 'allowed headless',
   allowlist: string[] | null = null,
 ) {
   const action = {
@@ -17,7 +17,12 @@ async function outcome(
     deviceId: 'dev_1',
     approvalOf: ({ command }: Readonly<Record<string, unknown>>) => Promise.resolve(command as ApprovalNeed),
   };
-  const executionMode = mode === 'interactive' ? interactive(WAITING) : headless(mode === 'headless' ? [] : [action.toolId]);
+  const executionMode = {
+    interactive: interactive(WAITING),
+    'without approvals': withoutApprovals(WAITING),
+    headless: headless(),
+    'allowed headless': headless([action.toolId]),
+  }[mode];
   const gate = new ToolCallGate({
     offered: new OfferedTools([action], []),
     writeAllowlist: allowlist && allowlist.map((name) => `${action.toolId}:${name}`),
@@ -36,6 +41,9 @@ describe('a call whose arguments determine whether it needs an approval', () => 
     ['none', 'interactive', null, 'runs, approved by none'],
     ['needed', 'interactive', null, 'waits for dev_1'],
     ['always', 'interactive', null, 'waits for dev_1'],
+    ['none', 'without approvals', null, 'runs, approved by none'],
+    ['needed', 'without approvals', null, 'denied'],
+    ['needed', 'without approvals', ['run_command'], 'runs, approved by allowlist'],
     ['none', 'headless', null, 'runs, approved by none'],
     ['needed', 'headless', null, 'denied'],
     ['needed', 'allowed headless', null, 'runs, approved by allowlist'],

@@ -62,6 +62,17 @@ describe('a default tool', () => {
       .when(switchDefault('alice', 'memory', true))
       .then([{ ...off, type: 'DefaultToolSwitchedOn' }]);
   });
+  it('stays switched off while another one is switched on', () => {
+    const data = { userId: 'alice', name: 'memory' };
+    const others = { userId: 'alice', name: 'search' };
+    given(defaultTools, [
+      { type: 'DefaultToolSwitchedOff', data },
+      { type: 'DefaultToolSwitchedOff', data: others },
+      { type: 'DefaultToolSwitchedOn', data: others },
+    ])
+      .when(switchDefault('alice', 'memory', true))
+      .then([{ type: 'DefaultToolSwitchedOn', data }]);
+  });
 });
 
 it('a repeated decision appends nothing, and only its owner changes a tool', () => {
