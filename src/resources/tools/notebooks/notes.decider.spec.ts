@@ -80,6 +80,14 @@ describe('notes', () => {
       .when(overwrite(by('c'), 'b'))
       .then([{ type: 'NoteOverwritten', data: { ...about('c'), content: 'b' } }]);
   });
+  it('do not change when the same text is written or edited in again', () => {
+    given(notes, [started, saying('Tea.')])
+      .when(overwrite(by('c'), 'Tea.'))
+      .thenNothing();
+    given(notes, [started, saying('Tea.')])
+      .when(replace(by('c'), 'Tea', 'Tea'))
+      .thenNothing();
+  });
   it('have a maximum size', () => {
     const most = 'é'.repeat(NOTE_BYTES_MAX / 2);
     expect(overwrite(by('c'), most)(after([started]))).toHaveLength(1);
