@@ -14,10 +14,18 @@ const deleted: PromptEvent = { type: 'PromptDeleted', data: { promptId } };
 const change = (more: object) => ({ name: 'Pirate', content: 'Arr.', now, ...more });
 
 describe('a prompt', () => {
-  it('is created once', () =>
+  it('is created once', () => {
+    given(prompt, [])
+      .when(create(promptId, 'alice', { name: 'Pirate', content: 'Arr.', now }))
+      .then([created]);
     given(prompt, [created])
       .when(create(promptId, 'alice', { name: 'Other', content: 'x', now }))
-      .thenNothing());
+      .thenNothing();
+  });
+  it('that an import creates names the import', () =>
+    given(prompt, [])
+      .when(create(promptId, 'alice', { name: 'Pirate', content: 'Arr.', importId: 'i1', now }))
+      .then([{ ...created, data: { ...created.data, importId: 'i1' } }]));
   it('records only the changed fields, with a time after its last change', () =>
     given(prompt, [created])
       .when(update('alice', change({ content: 'Ahoy.' })))

@@ -20,10 +20,18 @@ const created: ToolEvent = { type: 'ToolCreated', data: { toolId, ownerId: 'alic
 const deleted: ToolEvent = { type: 'ToolDeleted', data: { toolId } };
 
 describe('a tool', () => {
-  it('is created once', () =>
+  it('is created once', () => {
+    given(tool, [])
+      .when(create(toolId, 'alice', definition))
+      .then([created]);
     given(tool, [created])
       .when(create(toolId, 'bob', definition))
-      .thenNothing());
+      .thenNothing();
+  });
+  it('that an import creates names the import', () =>
+    given(tool, [])
+      .when(create(toolId, 'alice', definition, 'i1'))
+      .then([{ type: 'ToolCreated', data: { toolId, ownerId: 'alice', definition, importId: 'i1' } }]));
   it('records exactly the fields that changed', () =>
     given(tool, [created])
       .when(change('alice', definition, { ...definition, customName: 'Mine', status: false }))
