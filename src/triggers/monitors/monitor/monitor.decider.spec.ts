@@ -104,6 +104,30 @@ describe('a monitor', () => {
     expect(report({ outcome: 'changed', seen: other, usage: null })).toMatchObject({ outcome: 'changed', seen: other });
   });
 
+  it('counts failures of the judge, which other failures leave alone and a result ends', () => {
+    const report = (look: CheckResult, check: number) => (state: Monitor) =>
+      reportCheck(check, look, rules, at(15 * check))(state).reduce<Monitor>(monitor.evolve, state);
+    const unjudged: CheckResult = { outcome: 'unjudged', error: 'No answer.', usage: null };
+    const looks: CheckResult[] = [unjudged, unjudged, away, unfit, { outcome: 'unchanged', seen, usage: null }];
+    let state = monitor.evolve(monitor.initial, created());
+    const failures = looks.map((look, index) => {
+      state = report(look, index + 1)(monitor.evolve(state, started(index + 1, 15 * (index + 1))));
+      return state.judgeFailures;
+    });
+    expect(failures).toEqual([1, 2, 2, 2, 0]);
+  });
+
+  it('has the time of the last check that saw something new', () => {
+    const past: MonitorEvent[] = [created(), started(1, 15), checked(1, 15, { outcome: 'matched' }), started(2, 30)];
+    const state = past.reduce<Monitor>(monitor.evolve, monitor.initial);
+    const after30 = (look: CheckResult) => reportCheck(2, look, rules, at(30))(state).reduce<Monitor>(monitor.evolve, state);
+    expect(after30({ outcome: 'unchanged', seen, usage: null })).toMatchObject({
+      lastCheckedAt: iso(30),
+      lastChangedAt: iso(15),
+    });
+    expect(after30({ outcome: 'changed', seen, usage: null })).toMatchObject({ lastCheckedAt: iso(30), lastChangedAt: iso(30) });
+  });
+
   it('requests a follow-up on a match, and completes with its last follow-up', () => {
     const past = [created(), started(1, 15)];
     expect(after(past, match, 1, 15)).toEqual([requested(1, 15)]);

@@ -24,6 +24,30 @@ const appended: ScheduledRunEvent = { type: 'ScheduledRunAppended', data: { runI
 const left = { runId, scheduleId: 's1', ownerId: 'ann', promptTokens: 7, generatedTokens: 2, purgedAt: now.toISOString() };
 const purged: ScheduledRunEvent = { type: 'ScheduledRunOutputPurged', data: { ...left, startedAt, message } };
 
+describe('a scheduled run', () => {
+  const steps = [
+    [startScheduledRun({ runId, startedAt }), started],
+    [reportScheduledRun({ runId, report }), reported],
+    [appendScheduledRun(runId, message), appended],
+  ] as const;
+
+  it('is queued, starts, reports and is added to its chat', () => {
+    const past: ScheduledRunEvent[] = [queued];
+    given(scheduledRun, [])
+      .when(queueScheduledRun({ runId, scheduleId: 's1', ownerId: 'ann' }))
+      .then([queued]);
+    for (const [decision, event] of steps) {
+      given(scheduledRun, past).when(decision).then([event]);
+      past.push(event);
+    }
+  });
+  it('that no schedule has queued is not recorded', () => {
+    for (const [decision] of steps) given(scheduledRun, []).when(decision).thenNothing();
+  });
+  it('does not start after it has reported', () =>
+    given(scheduledRun, [queued, reported]).when(startScheduledRun({ runId, startedAt })).thenNothing());
+});
+
 describe('the output of a scheduled run', () => {
   it('is purged once, and the times and usage are kept', () => {
     given(scheduledRun, [queued, started, reported, appended]).when(purgeOutput(runId, now)).then([purged]);
