@@ -60,6 +60,18 @@ describe('an owner', () => {
         },
       ]);
   });
+  it('gets no slots from before the last change of the timing, even if the local clock is behind', () => {
+    const timing = { ...hourly, cron: '30 * * * *' };
+    const data = { scheduleId, changes: { timing }, changedAt: iso('10:10:00'), nextSlotAt: iso('10:30:00') };
+    given(schedule, [created(hourly), { type: 'ScheduleChanged', data }])
+      .when(change(by('09:40:00'), () => ({ timing: hourly })))
+      .then([
+        {
+          type: 'ScheduleChanged',
+          data: { scheduleId, changes: { timing: hourly }, changedAt: iso('09:40:00'), nextSlotAt: iso('11:00:00') },
+        },
+      ]);
+  });
   it('completes a schedule by setting an end before the next slot', () => {
     const timing = { ...hourly, endAt: iso('08:50:00') };
     const data = { scheduleId, changes: { timing }, changedAt: iso('08:40:00'), nextSlotAt: null };

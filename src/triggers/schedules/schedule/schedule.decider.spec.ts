@@ -1,11 +1,31 @@
-import { eventsUnlessRejected } from '../../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../../test/support/given.js';
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { at, definition, failed, hourly, once, origin, rules, scheduleId } from '../../../../test/support/schedule-events.js';
+import {
+  at,
+  created,
+  definition,
+  failed,
+  hourly,
+  once,
+  origin,
+  rules,
+  scheduleId,
+} from '../../../../test/support/schedule-events.js';
 import { type Asked, cancel, cancelTask, change, pause, requestRun, resume } from './schedule-changes.decider.js';
 import { create, type Schedule, schedule } from './schedule.decider.js';
 import type { ScheduleEvent } from './schedule.events.js';
 import { decideSlots, endRun } from './slot-ledger.decider.js';
+
+it('a schedule is created once', () => {
+  const wanted = { ownerId: 'ann', origin, definition: definition(hourly), now: at('08:30:00') };
+  given(schedule, [])
+    .when(create(scheduleId, wanted))
+    .then([created(hourly)]);
+  given(schedule, [created(hourly)])
+    .when(create(scheduleId, wanted))
+    .thenNothing();
+});
 
 it('repeating a decision changes nothing, and no slot is decided twice', () => {
   const minute = fc.integer({ min: 0, max: 48 * 60 });

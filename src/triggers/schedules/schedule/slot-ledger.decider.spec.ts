@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { given } from '../../../../test/support/given.js';
 import {
   at,
@@ -20,7 +20,27 @@ import {
 import { requestRun } from './schedule-changes.decider.js';
 import { schedule } from './schedule.decider.js';
 import type { ScheduleEvent } from './schedule.events.js';
-import { decideSlots, endRun } from './slot-ledger.decider.js';
+import { decideSlots, endRun, waitsUntil } from './slot-ledger.decider.js';
+
+describe('a schedule whose slot is due', () => {
+  const waiting = (past: readonly ScheduleEvent[], time: string) =>
+    waitsUntil(past.reduce(schedule.evolve, schedule.initial), rules, at(time));
+
+  it('that is late waits until it is missed or the next slot is due', () => {
+    expect(waiting([created(hourly)], '08:59:59')).toBeUndefined();
+    expect(waiting([created(hourly)], '09:02:00')).toEqual(at('09:10:00'));
+    expect(waiting([created({ ...hourly, cron: '*/5 * * * *' })], '09:02:00')).toEqual(at('09:05:00'));
+  });
+  it('that is one-time waits only for a run that is in progress, until its time limit at the latest', () => {
+    const requested: ScheduleEvent = {
+      type: 'ScheduleRunRequested',
+      data: { scheduleId, runId: 'r1', requestedAt: iso('08:50:00') },
+    };
+    expect(waiting([created(once)], '09:02:00')).toBeUndefined();
+    expect(waiting([created(once), requested], '09:02:00')).toEqual(at('09:02:05'));
+    expect(waiting([created(once), requested], '09:04:58')).toEqual(at('09:05:00'));
+  });
+});
 
 describe('a slot', () => {
   it('becomes a run when it is due', () =>
