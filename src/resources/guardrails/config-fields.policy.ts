@@ -4,7 +4,7 @@ import { isJsonObject } from '../json-object.policy.js';
 export type FieldRule<T> = Readonly<{
   /** The default. A field without one is required. */
   fallback?: T;
-  /** The value as read; undefined if it is invalid. */
+  /** The value as read; undefined if it is missing or invalid. */
   read: (value: unknown) => T | undefined;
   /** Completes the message "<field> must be …". */
   is: string;
@@ -34,10 +34,10 @@ export function readFields<T>(value: unknown, rules: FieldRules<T>, at: string):
   for (const name of names) {
     const { fallback, read, is } = rules[name];
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    const read_ = given === undefined ? undefined : read(given);
-    if (read_ !== undefined) kept[name] = given;
+    const valid = read(given);
+    if (valid !== undefined) kept[name] = given;
     else if (given !== undefined || fallback === undefined) problems.push(`${at}.${name} must be ${is}.`);
-    const known = read_ ?? fallback;
+    const known = valid ?? fallback;
     if (known === undefined) isComplete = false;
     else values[name] = known;
   }

@@ -17,6 +17,7 @@ it.each([
   TURN,
   'resp_',
   'resp_abc',
+  `call_${TURN}`,
   `xresp_${TURN}`,
   `resp_${TURN}-`,
   `resp_${TURN}-x`,

@@ -23,8 +23,8 @@ describe('the fields of a custom model', () => {
   it('are kept if they are valid', () => expect(checkedModel(GIVEN)).toEqual(GIVEN));
 
   it('are changed only if they are given', () => {
-    expect(checkedChanges({})).toEqual({});
-    expect(checkedChanges({ enabled: false, description: '' })).toEqual({ enabled: false, description: '' });
+    expect(checkedChanges({})).toStrictEqual({});
+    expect(checkedChanges({ enabled: false, description: '' })).toStrictEqual({ enabled: false, description: '' });
   });
 
   it.each([
@@ -91,7 +91,7 @@ describe('the capabilities of a model', () => {
     [{ context_window: '32000' }, { context_window: 32_000 }],
     [{ api_flavor: 'chat_completions' }, { api_flavor: 'chat_completions' }],
     [{ reasoning_effort: 'xhigh' }, { reasoning_effort: 'xhigh' }],
-  ])('%j are kept as %j', (given, kept) => expect(capabilitiesIn(given)).toEqual(kept));
+  ])('%j are kept as %j', (given, kept) => expect(capabilitiesIn(given)).toStrictEqual(kept));
 
   const BETWEEN = "'capabilities.context_window' must be between 1000 and 10000000";
   const MIME_TYPES = "'capabilities.attachments' must hold MIME types such as image/png, or image, pdf, audio";
