@@ -34,8 +34,7 @@ export function importedPolicy(
   for (const key of Object.keys(config))
     if (!known.has(key)) warnings.push(`Unknown key 'spec.config.${key.slice(0, 100)}'; ignored`);
   const policy = PARTS.map((names) => {
-    const given = Object.fromEntries(names.filter((name) => Object.hasOwn(config, name)).map((name) => [name, config[name]]));
-    if (Object.keys(given).length === 0) return {};
+    const given = Object.fromEntries(names.map((name) => [name, config[name]]));
     const mapped = {
       ...given,
       ...('api_write_allowlist' in given && {
