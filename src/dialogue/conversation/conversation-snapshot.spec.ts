@@ -13,7 +13,7 @@ import {
   WORKS_ENDED_MAX,
 } from './conversation-snapshot.policy.js';
 import { markOf } from './conversation-mark.policy.js';
-import { type Conversation, countingTurnAt } from './turn.policy.js';
+import { type Conversation, countingTurnAt, type Turn } from './turn.policy.js';
 
 const CONVERSATIONS = 25;
 const STEPS = 300;
@@ -85,6 +85,20 @@ describe('a conversation that takes snapshots', () => {
       if (isPaused) return expect(snapshotIfDue({ ...state, eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS })).toEqual([]);
     }
     throw new Error('No turn was paused.');
+  });
+
+  it('keeps in a snapshot, of the sealed turns, only the first unseen answer and an unseen failure that is the newest', () => {
+    const carried = (...turns: Partial<Turn>[]) => {
+      const numbered = turns.map((turn, index) => [`t${index}`, { sealed: true, unseen: true, index, ...turn } as Turn] as const);
+      const state = { ...conversation.initial, status: 'open', turns: new Map(numbered), nextIndex: turns.length } as const;
+      return snapshotIfDue({ ...state, eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS })[0]!.data.turns.map(({ turnId }) => turnId);
+    };
+    const answered = { status: 'answered' } as const;
+    const failed = { status: 'failed' } as const;
+    expect(carried(failed, { ...answered, unseen: false }, answered, answered)).toEqual(['t2']);
+    expect(carried({ ...answered, sealed: false, unseen: false }, failed, failed)).toEqual(['t0', 't2']);
+    expect(carried(failed, answered, { ...failed, unseen: false })).toEqual(['t1']);
+    expect(carried({ ...answered, index: 1 }, { ...answered, index: 0 })).toEqual(['t1']);
   });
 
   it('keeps in a snapshot only the newest call ids and the newest work that has ended', () => {

@@ -107,6 +107,18 @@ describe('a failed attempt', () => {
       .when(failAttempt(taskId, 2, 'y', now))
       .then([retry(2, 'y', at(5_000))]);
   });
+  it('that is reported again, while the task waits or after it has failed, adds no event', () => {
+    const waiting = [queued, started(1), retry(1, 'x', at(1_000))];
+    const failed: TaskEvent = { type: 'TaskFailed', data: { taskId, attempt: 1, reason: 'x' } };
+    for (const past of [waiting, [queued, started(1), failed]]) {
+      given(task, past)
+        .when(failAttempt(taskId, 1, 'x', now))
+        .thenNothing();
+    }
+    given(task, [queued, started(1), failed])
+      .when(failForGood(taskId, 1, 'x'))
+      .thenNothing();
+  });
   it('fails the task after the last retry, also when its worker was lost', () => {
     const past = [queued, started(1), lost(1), started(2), lost(2), started(3), lost(3), started(4)];
     const failed = (reason: string): TaskEvent => ({ type: 'TaskFailed', data: { taskId, attempt: 4, reason } });
