@@ -150,7 +150,6 @@ const AGENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['workflow', 'workflow'],
   ['react', 'classic'],
   ['openai', 'classic'],
-  ['research', 'research'],
 ]);
 
 /** The type that a name stands for. The agent's current type is always accepted. @throws Rejection invalid-request */
