@@ -13,8 +13,8 @@ export const READ_AT_ONCE = 40;
 /** A text is common if at least this many of the conversations read at a time contain it. */
 const COMMON_MIN = 3;
 /**
- * The conversations of an owner with at most this many are read without the index, which has the texts of all owners: a text of
- * common letters takes the longer the more the others have.
+ * If an owner has at most this many conversations, all of them are read instead of the index. The index has the texts of all
+ * owners, so a text of common letters takes more time the more texts the others have.
  */
 export const OWN_READ_MAX = 200;
 /** The number of turns of all owners with the text that are looked up in any case. */
