@@ -5,8 +5,9 @@ export const PAUSES_REMEMBERED_MAX = 10_000;
 type Pause = Pick<PausedTurn, 'turnId' | 'pausedUntil'>;
 
 /**
- * The pauses whose frames are known to be complete in the journal, each identified by its turn and the time at which it expires. A
- * sweep reads all pauses in rounds. A round forgets the pauses that it has not shown, and remembers PAUSES_REMEMBERED_MAX of the others.
+ * The pauses whose frames are known to be complete in the journal, each identified by its turn and the time at which it expires.
+ * Sweeps read all pauses in rounds, a page in each sweep. After a round only the pauses that it has shown are remembered, at most
+ * PAUSES_REMEMBERED_MAX of them.
  */
 export class CompletePauses {
   private known: ReadonlyMap<string, number> = new Map();

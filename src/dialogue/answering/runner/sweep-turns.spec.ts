@@ -164,6 +164,33 @@ it('recovers all paused turns, however many there are', async () => {
   expect((await sweptPauses(count)).turns).toBe(count);
 });
 
+it('recovers each paused turn once, also while this process pauses further turns with each sweep', async () => {
+  const [perBeat, beatsPaused] = [50, 5];
+  const paused: Taken[] = [];
+  const { done, beat } = sweeping(paused);
+  const beats = (1.5 * PAUSES_REMEMBERED_MAX) / perBeat;
+  for (let each = 0; each < beats; each++) {
+    if (each >= beatsPaused) paused.splice(0, perBeat);
+    for (let turn = 0; turn < perBeat; turn++) paused.push({ turnId: `t${each}-${turn}`, producer: 'own', pausedUntil: UNTIL });
+    await beat();
+  }
+  expect(done.length).toBeGreaterThan(PAUSES_REMEMBERED_MAX);
+  expect(new Set(done).size).toBe(done.length);
+});
+
+it('does not recover a paused turn that this process has resumed meanwhile', async () => {
+  const paused = ['t1', 't2'].map((turnId) => ({ turnId, producer: 'own', pausedUntil: UNTIL }));
+  const { done, running, beat } = sweeping(paused);
+  await beat();
+  const push = done.push.bind(done);
+  done.push = (what) => {
+    running.push('t2');
+    return push(what);
+  };
+  await beat();
+  expect([...done]).toEqual(['recover t1']);
+});
+
 it('recovers a paused turn although more of them cannot be recovered than a sweep reads', async () => {
   const broken = Array.from({ length: SWEPT_TURNS_MAX }, (_, turn) => `broken ${turn}`);
   const paused = [...broken, 't1'].map((turnId) => ({ turnId, producer: 'dead', pausedUntil: UNTIL }));

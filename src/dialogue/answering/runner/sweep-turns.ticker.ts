@@ -50,8 +50,10 @@ export class SweepTurns implements Ticker {
   private readonly unrecovered = new Failures();
   private missed: ReadonlySet<string> = new Set();
   private readonly completePauses = new CompletePauses();
-  /** The last paused turn of the page before; undefined at the beginning of a round. */
+  /** The last paused turn of the page before; undefined at the beginning of a round over all paused turns. */
   private pausesAfter: PausedTurn | undefined;
+  /** Whether the next sweep reads the same page of pauses again. */
+  private isReadTwice = false;
   /** Both in elapsed time, which a change of the clock does not affect. */
   private leasesReadableFrom = -Infinity;
   private leasesSeenAt = -Infinity;
@@ -100,14 +102,16 @@ export class SweepTurns implements Ticker {
     const ids = alone.map(idOf);
     this.unrecovered.retain(ids);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
-    // The next sweep reads the same page if it has turns that only one check has found abandoned.
-    if (left.every(({ turnId }) => this.missed.has(turnId))) this.passPauses(paused);
+    if (!this.isSilent) this.turnPage(paused, left.length > 0);
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...ids]);
     const chosen = this.unrecovered.next(orphans, idOf, SWEPT_TURNS_MAX);
     await eachOf(chosen, (turn) => this.recover(turn), RECOVERED_AT_ONCE_MAX);
   }
 
-  private passPauses(page: readonly PausedTurn[]): void {
+  /** A page of pauses with abandoned turns is read by two sweeps, because a turn counts as abandoned after two checks. */
+  private turnPage(page: readonly PausedTurn[], isAnyLeft: boolean): void {
+    this.isReadTwice = isAnyLeft && !this.isReadTwice;
+    if (this.isReadTwice) return;
     this.pausesAfter = page.length === SWEPT_TURNS_MAX ? page.at(-1) : undefined;
     if (!this.pausesAfter) this.completePauses.endRound();
   }
@@ -142,6 +146,8 @@ export class SweepTurns implements Ticker {
   }
 
   private async recover(turn: UnsealedTurn | PausedTurn): Promise<void> {
+    // It may have been resumed since it was read.
+    if (this.runner.running.includes(turn.turnId)) return;
     const outcome = await this.attempt(turn, 'recover');
     if (outcome === 'failed') this.unrecovered.add(turn.turnId);
     // Not awaited: the other turns must not wait for a run of unknown length.
