@@ -2,27 +2,20 @@ import { expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
 import { olderQuestionIn } from '../dialects/older/older-question.policy.js';
 import { samplingOf } from '../dialogue/answering/intake/llm-params.policy.js';
-import { WorkflowPins } from '../dialogue/answering/intake/workflow-pins.js';
 import { ConversationName, Feedback } from '../dialogue/conversation/conversations.dto.js';
-import { ConversationsController } from '../dialogue/conversation/conversations.http.js';
-import { Rejection } from '../kernel/rejection.js';
+import type { Rejection } from '../kernel/rejection.js';
 import { RequestValidation } from '../platform/http/validation.js';
 import { AgentFields, changesIn } from '../resources/agents/agent-fields.http.js';
 import { BLANK_AGENT, normalPolicy } from '../resources/agents/agent.policy.js';
-import { DevicesController } from '../resources/devices/devices.http.js';
 import { GuardrailEventsQuery, GuardrailSummaryQuery } from '../resources/guardrails/guardrails.dto.js';
-import type { SignedInUser } from '../resources/identity/caller.js';
 import { NewMember, NewTeamBody } from '../resources/identity/teams/teams.dto.js';
 import { resourcesIn } from '../resources/identity/tokens/access-token.policy.js';
-import { checkedChanges } from '../resources/models/custom/custom-model.policy.js';
-import { CustomModelsController } from '../resources/models/custom/custom-models.http.js';
 import { normalSchema } from '../resources/models/model/response-schema.policy.js';
 import { PromptText } from '../resources/prompts/prompts.http.js';
 import { fileChangeIn } from '../resources/sources/files/file-change-request.policy.js';
 import { mcpSettings, signInHeaders } from '../resources/tools/mcp/mcp-config.policy.js';
 import { checked, readChoices } from '../resources/tools/toolbox/definition.policy.js';
 import { NewTool } from '../resources/tools/tools.dto.js';
-import { CheckedGraphs } from '../resources/workflows/checked-graphs.js';
 import { capProblems } from '../resources/workflows/graph-structure.policy.js';
 import { readNodeConfig } from '../resources/workflows/node-config.policy.js';
 import { readGraph } from '../resources/workflows/read-graph.policy.js';
@@ -32,55 +25,14 @@ import { checkIn } from '../triggers/monitors/monitor/check-arguments.policy.js'
 import { AuditEventsQuery } from '../views/audit/audit.dto.js';
 
 const ID = '00000000-0000-4000-8000-000000000000';
-const DEVICE = `dev_${ID.replaceAll('-', '')}`;
 const x = (count: number) => 'x'.repeat(count);
 const texts = (count: number) => Array.from({ length: count }, (_, at) => `t${at}`);
 const ids = (count: number) => texts(count).map((_, at) => `${String(at).padStart(8, '0')}${ID.slice(8)}`);
-const user = { kind: 'user', userId: 'ann', roles: ['user'], credential: 'session-token', cause: {} } as unknown as SignedInUser;
 
 const body = (dto: Type, given: object) => new RequestValidation().transform(given, { type: 'body', metatype: dto });
 const config = (type: string, data: object) => readNodeConfig({ type, data: data as Record<string, unknown> }).problems;
 const node = { title: '', description: '', type: 'end' };
 const change = (fields: Readonly<Record<string, unknown>>) => fileChangeIn((name) => fields[name]);
-const anything = new Proxy({}, { get: () => async () => undefined });
-const SENT = new Rejection('sent', 'The command was sent.');
-const commands = {
-  execute: async () => {
-    throw SENT;
-  },
-};
-
-/** Resolves if the command is sent. */
-const sent = (done: Promise<unknown>) =>
-  done.catch((error: unknown) => {
-    if (error !== SENT) throw error;
-  });
-
-/** A graph of this many bytes, as it is sent. */
-const graphOf = (bytes: number) => [x(bytes - JSON.stringify([[''], null]).length)];
-
-const checkedGraph = async (nodes: unknown) => {
-  const graphs = new CheckedGraphs({ compile: async () => [] } as never, anything as never, anything as never, anything as never);
-  return (await graphs.check('ann', nodes, undefined)).problems.filter((problem) => problem !== 'Node 1 must be an object' && !/at least one node/.test(problem)); // oxfmt-ignore
-};
-
-const draft = (bytes: number) => {
-  const graph = { nodes: [x(bytes - JSON.stringify({ nodes: [''] }).length)] };
-  const pins = new WorkflowPins(anything as never, { usable: async () => graph } as never);
-  return pins.pin({ workflow: {} }, user, undefined);
-};
-
-const customModel = (nth: number) => {
-  const controller = new CustomModelsController(commands as never, { countOf: async () => nth - 1 } as never, anything as never, anything as never); // oxfmt-ignore
-  return sent(controller.create(user, anything as never, {} as never));
-};
-
-const pattern = (characters: number) => {
-  const devices = { byId: async () => ({ id: DEVICE, ownerId: 'ann', paired: {}, patterns: [] }) };
-  const controller = new DevicesController(commands as never, devices as never, anything as never, anything as never, anything as never); // oxfmt-ignore
-  return sent(controller.addPattern(user, DEVICE, { command: x(characters) }));
-};
-
 const toolOf = (...actions: readonly object[]) => ({
   actions: actions.map((each) => ({ ...each, parameters: { type: 'object', properties: {} } })),
 });
@@ -101,18 +53,6 @@ type Limited = readonly [
 
 /** The maximum of each field, as a number of its own, so that a change of the limit is noticed. */
 const LIMITED: readonly Limited[] = [
-  [
-    'bytes of a draft workflow',
-    256 * 1024,
-    draft,
-    'A workflow of more than 262144 bytes has to be saved before it is tried out.',
-  ],
-  [
-    'bytes of a workflow',
-    1024 * 1024,
-    (n) => checkedGraph(graphOf(n)),
-    'The workflow has 1048577 bytes; at most 1048576 are kept',
-  ],
   ['nodes of a workflow', 200, (n) => capProblems(texts(n), []), 'Too many workflow nodes (max 200)'],
   ['edges of a workflow', 400, (n) => capProblems([], texts(n)), 'Too many workflow edges (max 400)'],
   ['characters of the id of a node', 200, (n) => readGraph([{ ...node, id: x(n) }], []).problems, 'Node 1: id must have at most 200 characters'], // oxfmt-ignore
@@ -122,14 +62,6 @@ const LIMITED: readonly Limited[] = [
   ['operations of a node', 50, (n) => config('state', { operations: texts(n).map(() => ({})) }), 'operations must hold at most 50 entries'], // oxfmt-ignore
   ['cases of a node', 50, (n) => config('condition', { cases: texts(n).map((sourceHandle) => ({ sourceHandle })) }), 'cases must hold at most 50 entries'], // oxfmt-ignore
   ['characters of the expression of a node', 10_000, (n) => config('condition', { cases: [{ sourceHandle: 'a', expression: x(n) }] }), 'expression must have at most 10000 characters'], // oxfmt-ignore
-  ['characters of a command', 16_384, pattern, 'command must be a text of at most 16384 characters'],
-  ['custom models of a user', 200, customModel, 'There can be at most 200 custom models.'],
-  ['characters of the name of a custom model', 200, (n) => checkedChanges({ displayName: x(n) }), 'display_name must be shorter than or equal to 200 characters'], // oxfmt-ignore
-  ['characters of the description of a custom model', 2_000, (n) => checkedChanges({ description: x(n) }), 'description must be shorter than or equal to 2000 characters'], // oxfmt-ignore
-  ['characters of the address of a custom model', 2_000, (n) => checkedChanges({ baseUrl: `https://a/${x(n - 10)}` }), 'base_url must be shorter than or equal to 2000 characters'], // oxfmt-ignore
-  ['characters of the key of a custom model', 4_000, (n) => checkedChanges({ apiKey: x(n) }), 'api_key must be shorter than or equal to 4000 characters'], // oxfmt-ignore
-  ['kinds of attachments of a custom model', 50, (n) => checkedChanges({ capabilities: { attachments: texts(n).map((t) => `image/${t}`) } }), "'capabilities.attachments' must hold at most 50 entries"], // oxfmt-ignore
-  ['tokens of the context window of a custom model', 10_000_000, (n) => checkedChanges({ capabilities: { context_window: n } }), "'capabilities.context_window' must be between 1000 and 10000000"], // oxfmt-ignore
   ['removed files of a source', 1_000, (n) => change({ operation: 'remove', file_paths: texts(n) }), 'file_paths holds more than 1000 paths'], // oxfmt-ignore
   ['characters of the path of a file', 1_024, (n) => change({ operation: 'remove', file_paths: [x(n)] }), 'file_paths has more than 1024 characters'], // oxfmt-ignore
   ['sources of a question of an older client', 100, (n) => olderQuestionIn({ question: 'Why?', active_docs: ids(n) }), 'active_docs must be ids of sources, at most 100'], // oxfmt-ignore
@@ -197,18 +129,4 @@ it.each(NAMED)('%s may have %i characters, and no more', async (_, max, dto, fie
   const take = (n: number) => body(dto, { ...others, [field]: x(n) });
   expect(await refusalOf(take, max)).toBeUndefined();
   expect(await refusalOf(take, max + 1)).toContain(`${field} must be shorter than or equal to ${max} characters`);
-});
-
-it.each([
-  ['99', 99],
-  ['100', 100],
-  ['101', 100],
-  ['1000', 100],
-])('a page of conversations with the limit %s has at most %i', async (limit, most) => {
-  const limits: number[] = [];
-  const searched = { search: async (_owner: string, _text: string, count: number) => (limits.push(count), []) };
-  const parts = { searched, freshness: anything, lastWrites: { of: () => undefined } };
-  const controller = Object.assign(Object.create(ConversationsController.prototype) as object, parts) as unknown as ConversationsController; // oxfmt-ignore
-  await controller.search(user, 'tea', limit);
-  expect(limits).toEqual([most]);
 });

@@ -1,5 +1,6 @@
 import { expect, it, jest } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
+import type { ConversationSearchQueries } from '../../../projections/conversations/conversation-search.queries.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { ReadModels } from '../../../projections/read-models.js';
 import type { Commands } from '../../kernel/commands.js';
@@ -11,10 +12,10 @@ import type { DeleteConversation } from './conversation.commands.js';
 import { ConversationsController } from './conversations.http.js';
 
 /** A controller over these read models and commands. */
-const controllerOver = (conversations: object, commands: object, freshness: object) =>
+const controllerOver = (conversations: object, commands: object, freshness: object, searched?: object) =>
   new ConversationsController(
     conversations as ConversationQueries,
-    undefined as never,
+    searched as ConversationSearchQueries,
     commands as Commands,
     freshness as Freshness,
     new LastWrites(),
@@ -48,6 +49,18 @@ it('deletes all conversations with bounded concurrency and waits until the newes
   expect(most).toBeGreaterThan(10);
   expect(most).toBeLessThan(100);
   expect(reached.at(-1)).toBe(998n);
+});
+
+it.each([
+  ['99', 99],
+  ['100', 100],
+  ['101', 100],
+  ['1000', 100],
+])('a page of found conversations with the limit %s has at most %i', async (limit, most) => {
+  const limits: number[] = [];
+  const search = async (_owner: string, _text: string, count: number) => (limits.push(count), []);
+  await controllerOver({}, {}, { reached: async () => undefined }, { search }).search(userOf('ann'), 'tea', limit);
+  expect(limits).toEqual([most]);
 });
 
 it('makes the same page of the same user once, and never mixes users, pages and conversations', async () => {
