@@ -133,7 +133,7 @@ const runOf = (scheduleId: string, runId: string, queuedAt: string): readonly Ch
   derive(NO_LONGER_NEWEST, scheduleId),
 ];
 
-/** Releases the outputs that newer runs have displaced. It reads only those that were among the newest before. */
+/** Releases the outputs that newer runs have displaced. It reads none that was released before. */
 const NO_LONGER_NEWEST: Derivation = {
   key: 'schedule_id',
   statement: ({ sql, rows, table }) => sql`

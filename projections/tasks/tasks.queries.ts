@@ -50,7 +50,10 @@ export class TaskQueries extends Queries {
       order by part, turn, since`;
   }
 
-  /** All tasks that are due for a retry, or all that are queued, in pages. `after`: the last item of the previous page. */
+  /**
+   * All tasks that are due for a retry, or all that are queued, in pages. `after`: the last item of the previous page. A page of
+   * retries reads all that are due.
+   */
   async unstartedAfter(
     after: Place | undefined,
     status: 'waiting' | 'queued',

@@ -28,14 +28,14 @@ import { requireReadable } from './readable-log.js';
 /** Rebuilds read models from the log while the service runs, or only reports whether they match the log. */
 const CONNECTIONS = 6;
 const OUTAGES_IN_A_ROW_MAX = 20;
-/** `differs`: a verification found rows that differ, or entities stay parked. `failed`: it was not possible to find out. */
-const EXIT = { done: 0, differs: 1, failed: 2, cancelled: 130 } as const;
-const EXIT_OF_VERDICT = { same: EXIT.done, differs: EXIT.differs, unknown: EXIT.failed } as const;
+/** `found`: rows that differ, or entities that stay parked. `failed`: it was not possible to find out. */
+const EXIT = { done: 0, found: 1, failed: 2, cancelled: 130 } as const;
+const EXIT_OF_VERDICT = { same: EXIT.done, differs: EXIT.found, unknown: EXIT.failed } as const;
 const EXIT_CODES = `
 Exit codes:
-  0    the rows are in place, or are the same as the log; nothing stays parked
+  0    the rows are in place, or are the same as the log; nothing stays parked, or the reaction is asked to try again
   1    --verify: live rows differ from the log; --parked: something stays parked
-  2    wrong arguments, or it could not be rebuilt, compared or retried; standard error says why
+  2    wrong arguments, or it could not be rebuilt, compared or retried; the output says why
   78   the configuration is wrong
   130  it was cancelled`;
 /** The longest restart of the embedded Postgres of a running service. */
@@ -156,7 +156,7 @@ function tryAgain(error: unknown): void {
 async function run(opened: Opened): Promise<number> {
   if (options.parked) {
     const left = name.startsWith(REACTION) ? await retryReaction(opened, name.slice(REACTION.length)) : await retryAll(opened);
-    return left > 0 ? EXIT.differs : EXIT.done;
+    return left > 0 ? EXIT.found : EXIT.done;
   }
   let code: number = EXIT.done;
   for (const projection of wanted) {
@@ -207,6 +207,7 @@ async function rebuilt({ sql, store, folder }: Opened, projection: Projection) {
 async function retryAll({ sql, store }: Opened): Promise<number> {
   let left = 0;
   for (const projection of wanted) {
+    if (cancel.signal.aborted) throw new RebuildCancelled('Cancelled. The other projections were not retried.');
     const { released, parked } = await retryParked(sql, store, await definitionOf(projection));
     if (options.json) say(JSON.stringify({ projection: projection.name, released, parked }));
     else {

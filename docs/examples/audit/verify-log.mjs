@@ -12,7 +12,7 @@ const USAGE = `Usage: node verify-log.mjs export.ndjson [number:sha256] [--stric
 Exit codes:
   0  no sealed event was changed, added or removed; the newest events may have no seal yet
   1  something was changed, added or removed, or the export has no seals
-  2  wrong arguments, or the export cannot be read
+  2  wrong arguments, or the file cannot be read
   3  --strict: as 0, but the newest events have no seal yet`;
 const EXIT = { same: 0, changed: 1, failed: 2, uncovered: 3 };
 

@@ -61,7 +61,7 @@ export type TurnSettings = Readonly<{
 
 /**
  * The dialect of a question, with the version of the translator for its answer: a later program version must number the frames of
- * the answer as this one started to. Tool calls can be approved only in the service's own dialect.
+ * the answer as this one started to. Answers over MCP have no frames. Tool calls can be approved only in the service's own dialect.
  */
 export type Dialect = Readonly<{ name: 'openai-chat' | 'openai-responses' | 'mcp'; translator: number }>;
 

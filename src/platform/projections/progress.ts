@@ -4,7 +4,7 @@ import type { Timing } from '../../kernel/timing.js';
 export class Progress {
   private readonly positions = new Map<string, bigint>();
   private readonly ours = new Set<string>();
-  /** The number of changes of each read model that this process writes. */
+  /** The number of known changes of each read model. */
   private readonly changes = new Map<string, number>();
   private readonly watchers = new Set<() => void>();
   private readonly wanted = new Map<string, number>();

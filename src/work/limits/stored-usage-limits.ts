@@ -28,9 +28,9 @@ type Limited = Readonly<{ id: string; counted: Counted; requestLimit: number | n
 /**
  * Checks limits by the usage read model and the reservations of requests. Before a decision, it waits until the read model has
  * the turns whose end the owner has seen through this process. A request takes a reservation that all processes see, and counts
- * the earlier ones that the read model does not have yet, so the number of requests never exceeds a limit, in any number of
- * processes. Only a question whose caller got an error, because the store did not answer its append, and that was stored all the
- * same, counts late: from when the read model has it. Tokens are counted when they are known, so turns that run when a limit is
+ * the earlier ones that the read model does not have yet, so the number of requests does not exceed a limit, in any number
+ * of processes. One exception: if the store does not answer an append, its caller gets an error, and a question that was stored
+ * all the same counts only once the read model has it. Tokens are counted when they are known, so turns that run when a limit is
  * reached are still answered. Subjects without limits cause no work here.
  */
 @Injectable()

@@ -78,7 +78,7 @@ it('a tick requests at most EXPIRED_PAUSES_MAX pauses', async () => {
   expect(limits).toEqual([EXPIRED_PAUSES_MAX]);
 });
 
-it('pauses that cannot be ended are tried after all others, however many they are', async () => {
+it('pauses that cannot be ended are tried after all others', async () => {
   const poisoned = Array.from({ length: EXPIRED_PAUSES_MAX }, (_, index) => `poisoned-${index}`);
   const { tick, store, lastOf, limits, settled } = await waiting([...poisoned, 'c1']);
   for (const id of poisoned) store.bury(conversationStream(id));

@@ -37,9 +37,7 @@ export function importedPolicy(
     const given = Object.fromEntries(names.map((name) => [name, config[name]]));
     const mapped = {
       ...given,
-      ...('api_write_allowlist' in given && {
-        api_write_allowlist: ownEntries(given['api_write_allowlist'], tools, warnings),
-      }),
+      api_write_allowlist: ownEntries(given['api_write_allowlist'], tools, warnings),
       ...(Boolean(given['guardrails']) && { guardrails: validParts(given['guardrails'], checks, warnings) }),
     };
     try {

@@ -20,7 +20,7 @@ export const USER_ACCOUNT_TABLE = `create table identity.user_account (
 )`;
 
 /** Finds the users with an e-mail address. */
-export const EMAIL_INDEX = 'create index user_account_by_email on identity.user_account (lower(email));';
+export const EMAIL_INDEX = 'create index user_account_by_email on identity.user_account (lower(email))';
 
 /** The users of this installation, stored in Postgres. */
 export class PostgresUserAccounts extends UserAccounts {
