@@ -128,9 +128,8 @@ it('coming syncs are listed for their owner, the soonest first, and due ones are
     { sourceId: 's8', name: 'Site s8', frequency: 'weekly', nextSyncAt: new Date(day(1)) },
     { sourceId: 's7', name: 'Site s7', frequency: 'weekly', nextSyncAt: new Date(day(3)) },
   ]);
-  const [first, ...others] = await queries.dueForSync(new Date(day(2)), 1);
-  expect([first?.sourceId, others]).toEqual(['s8', []]);
-  expect((await queries.dueForSync(new Date(day(2)), 9, first)).map(({ sourceId }) => sourceId)).toEqual(['s10']);
+  const due = async (limit: number) => (await queries.dueForSync(new Date(day(2)), limit)).map(({ sourceId }) => sourceId);
+  expect([await due(1), await due(9)]).toEqual([['s8'], ['s8', 's10']]);
   await given('s8', {
     type: 'SourceSyncDue',
     data: { sourceId: 's8', ingestId: 'i', dueAt: day(1), nextSyncAt: day(8) },

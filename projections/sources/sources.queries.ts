@@ -84,14 +84,11 @@ export class SourceQueries extends Queries {
       where owner_id = ${ownerId} and next_sync_at is not null order by next_sync_at, source_id`;
   }
 
-  /** Sources of all users that are due for a sync, the longest waiting first. `after`: the last item of the previous page. */
-  async dueForSync(now: Date, limit: number, after?: DueSync): Promise<readonly DueSync[]> {
-    const { sql } = this;
-    return sql<DueSync[]>`
+  /** Sources of all users that are due for a sync, the longest waiting first. */
+  async dueForSync(now: Date, limit: number): Promise<readonly DueSync[]> {
+    return this.sql<DueSync[]>`
       select source_id as "sourceId", next_sync_at as "nextSyncAt" from sources.source
-      where next_sync_at <= ${now}
-        ${after ? sql`and (next_sync_at, source_id) > (${after.nextSyncAt}, ${after.sourceId})` : sql``}
-      order by next_sync_at, source_id limit ${limit}`;
+      where next_sync_at <= ${now} order by next_sync_at, source_id limit ${limit}`;
   }
 
   private get columns() {

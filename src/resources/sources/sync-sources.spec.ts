@@ -1,14 +1,14 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import type { Commands } from '../../kernel/commands.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import type { DueSync, SourceQueries } from '../../../projections/sources/sources.queries.js';
+import type { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { type BeginDueSync, BeginDueSyncHandler } from './source/sync.commands.js';
 import { failIngest, source } from './source/source.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
 import { sourceStream } from './source/source.events.js';
 import { addRemoteSource } from './source/sync.decider.js';
-import { SYNCS_PER_PAGE_MAX, SYNCS_PER_TICK_MAX, SyncSources } from './sync-sources.ticker.js';
+import { SYNCS_PER_TICK_MAX, SyncSources } from './sync-sources.ticker.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 
@@ -60,10 +60,10 @@ const requestsOf = async (sourceId: string) => {
 /** A read model that is always up to date. */
 const listing = (ids: readonly string[]): SourceQueries =>
   ({
-    dueForSync: async (until: Date, limit: number, after?: DueSync) => {
+    dueForSync: async (until: Date, limit: number) => {
       const current = await Promise.all(ids.map(async (sourceId) => ({ sourceId, at: (await state(sourceId)).nextSyncAt })));
       return current
-        .filter(({ sourceId, at }) => at !== null && at <= until.toISOString() && (!after || sourceId > after.sourceId))
+        .filter(({ at }) => at !== null && at <= until.toISOString())
         .slice(0, limit)
         .map(({ sourceId, at }) => ({ sourceId, nextSyncAt: new Date(at!) }));
     },
@@ -109,35 +109,29 @@ it('continues after a source that fails, and rethrows the failure', async () => 
   expect([await requestsOf('s1'), (await requestsOf('s2')).length]).toEqual([[], 1]);
 });
 
-it('reads due syncs by page and leaves those beyond the limit to the next tick', async () => {
-  const asked: (string | undefined)[] = [];
-  const endless = {
-    dueForSync: async (_: Date, limit: number, after?: DueSync) => {
-      asked.push(after?.sourceId);
-      return Array.from({ length: limit }, (_, index) => ({ sourceId: `gone-${asked.length}-${index}`, nextSyncAt: now }));
-    },
-  } as unknown as SourceQueries;
-  await new SyncSources(commands, endless, systemIds).tick(now);
-  expect(asked).toHaveLength(SYNCS_PER_TICK_MAX / SYNCS_PER_PAGE_MAX);
-  expect(asked.slice(0, 2)).toEqual([undefined, `gone-1-${SYNCS_PER_PAGE_MAX - 1}`]);
-});
-
-it('begins a sync although SYNCS_PER_TICK_MAX syncs before it cannot begin', async () => {
-  const due = Array.from({ length: SYNCS_PER_TICK_MAX + 1 }, (_, at) => ({ sourceId: `s${at}`, nextSyncAt: now }));
-  const queries = {
-    dueForSync: async (_: Date, limit: number, after?: DueSync) => {
-      const from = after ? due.indexOf(after) + 1 : 0;
-      return due.slice(from, from + limit);
-    },
-  } as unknown as SourceQueries;
-  const begun: string[] = [];
-  const failing = {
+/** A ticker over syncs that are always due. Those whose ids begin with `broken` cannot begin. `tried` has all ids in order. */
+function ticking(ids: readonly string[]) {
+  const due = ids.map((sourceId) => ({ sourceId, nextSyncAt: new Date(START) }));
+  const tried: string[] = [];
+  const queries = { dueForSync: async (_: Date, limit: number) => due.slice(0, limit) } as unknown as SourceQueries;
+  const trying = {
     execute: async ({ sourceId }: BeginDueSync) => {
-      if (sourceId !== due.at(-1)!.sourceId) throw new Error('broken');
-      begun.push(sourceId);
+      tried.push(sourceId);
+      if (sourceId.startsWith('broken')) throw new Error('broken');
     },
   } as unknown as Commands;
-  const ticker = new SyncSources(failing, queries, systemIds);
+  return { tried, ticker: new SyncSources(trying, queries, systemIds) };
+}
+
+it('begins at most SYNCS_PER_TICK_MAX syncs in a tick', async () => {
+  const { tried, ticker } = ticking(Array.from({ length: SYNCS_PER_TICK_MAX + 1 }, (_, index) => `s${index}`));
+  await ticker.tick(now);
+  expect(tried).toHaveLength(SYNCS_PER_TICK_MAX);
+});
+
+it('tries syncs that could not begin after all others', async () => {
+  const broken = Array.from({ length: SYNCS_PER_TICK_MAX }, (_, index) => `broken-${index}`);
+  const { tried, ticker } = ticking([...broken, 's1']);
   for (let ticks = 0; ticks < 2; ticks++) await expect(ticker.tick(now)).rejects.toThrow('broken');
-  expect(begun).toEqual([due.at(-1)!.sourceId]);
+  expect(tried.slice(SYNCS_PER_TICK_MAX)).toEqual(['s1', ...broken.slice(0, SYNCS_PER_TICK_MAX - 1)]);
 });
