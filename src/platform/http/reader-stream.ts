@@ -142,8 +142,11 @@ export class ReaderStream implements OpenedStream {
     if (this.opening === undefined || this.endedAt !== undefined || this.departure.aborted) return;
     const { opening } = this;
     this.opening = undefined;
-    if (opening === '') this.raw.flushHeaders();
-    else void this.push(opening);
+    // Written by itself, the head becomes one string. Joined with other bytes, it would stay in memory as some 80 parts, 1.5 KiB more.
+    this.raw.socket?.cork();
+    this.raw.flushHeaders();
+    if (opening !== '') void this.push(opening);
+    this.raw.socket?.uncork();
   }
 
   private send(bytes: string): Promise<boolean> {

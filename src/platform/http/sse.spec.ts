@@ -105,6 +105,18 @@ describe('an event stream', () => {
     sent.mockRestore();
   });
 
+  it('that goes on sends its head with its first bytes in one write', async () => {
+    await listen();
+    type Writes = { _writev(pieces: readonly { chunk: unknown }[], done: () => void): void };
+    const sent = jest.spyOn(net.Socket.prototype as unknown as Writes, '_writev');
+    const { stream, text } = await connect();
+    void stream.comment('connected');
+    await until(() => text().includes('connected'));
+    const written = sent.mock.calls.map(([pieces]) => pieces.map(({ chunk }) => String(chunk)).join(''));
+    expect(written).toContainEqual(expect.stringMatching(/^HTTP\/1\.1 200 [^]*: connected\n\n/));
+    sent.mockRestore();
+  });
+
   it('does not hold back more than OPENING_CHARACTERS_MAX before its head is sent', async () => {
     await listen();
     onStream = (stream) => {

@@ -73,13 +73,17 @@ describe('a default tool', () => {
   it('stays switched off while another one is switched on', () => {
     const data = { userId: 'alice', name: 'memory' };
     const others = { userId: 'alice', name: 'search' };
-    given(defaultTools, [
+    const past = [
       { type: 'DefaultToolSwitchedOff', data },
       { type: 'DefaultToolSwitchedOff', data: others },
       { type: 'DefaultToolSwitchedOn', data: others },
-    ])
+    ] as const;
+    given(defaultTools, past)
       .when(switchDefault('alice', 'memory', true))
       .then([{ type: 'DefaultToolSwitchedOn', data }]);
+    given(defaultTools, past)
+      .when(switchDefault('alice', 'search', false))
+      .then([{ type: 'DefaultToolSwitchedOff', data: others }]);
   });
 });
 
