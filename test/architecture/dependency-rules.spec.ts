@@ -30,7 +30,7 @@ const CRUISED_MS_MAX = 600_000;
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Applies the rules to a folder. They check what the service imports. Test helpers are read only because its specs use them. */
-async function judge(folder: string): Promise<Judgement> {
+async function judge(folder: string): Promise<string> {
   const run = [cruiser, 'src', 'projections', '--config', rules, '--output-type', 'json', '--no-cache'];
   const { stdout } = await promisify(execFile)(process.execPath, run, { cwd: folder, maxBuffer: OUTPUT_BYTES_MAX });
   const { summary, modules } = JSON.parse(stdout) as Cruised;
@@ -38,7 +38,7 @@ async function judge(folder: string): Promise<Judgement> {
     .filter(({ source }) => !source.endsWith('.spec.ts'))
     .flatMap(({ source, dependencies }) => dependencies.map(({ resolved }) => ({ from: source, to: resolved })));
   const { violations, totalCruised, totalDependenciesCruised } = summary;
-  return { violations, totalCruised, totalDependenciesCruised, imports };
+  return JSON.stringify({ violations, totalCruised, totalDependenciesCruised, imports } satisfies Judgement);
 }
 
 /** Files that stand for the parts of the service. Probes import them. */
@@ -226,7 +226,8 @@ beforeAll(async () => {
   plant('src/resources/documents/formats/word.ts', `export * from 'mammoth';\n`);
   for (const [, file, imported] of broken) plant(file, `export * from '${imported}';\n`);
   for (const [file, imported] of [...kept, ...knots]) plant(file, `export * from '${imported}';\n`);
-  judgement = await judge(folder);
+  const inputs = [rules, import.meta.filename, join(root, 'tsconfig.json')];
+  judgement = JSON.parse(await oncePerState('planted-dependencies', inputs, () => judge(folder))) as Judgement;
 }, CRUISED_MS_MAX);
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -281,7 +282,7 @@ it(
   'finds no violation in the service, and covers all of it',
   async () => {
     const inputs = READ.map((name) => join(root, name));
-    const judged = await oncePerState('dependency-rules', inputs, async () => JSON.stringify(await judge(root)));
+    const judged = await oncePerState('dependency-rules', inputs, () => judge(root));
     const service = JSON.parse(judged) as Judgement;
     expect(service.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
     expect(knotted(service)).toEqual([]);

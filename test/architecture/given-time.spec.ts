@@ -73,7 +73,7 @@ const inFolder = (folder: string) => `src/${folder}/probe.ts`;
 
 let messagesOf: (file: string) => readonly string[];
 beforeAll(async () => {
-  const found = await linted({
+  const found = await linted(import.meta.filename, {
     ...Object.fromEntries(broken.map(([code], place) => [coreFile('broken', place), code])),
     ...Object.fromEntries(sound.map((code, place) => [coreFile('sound', place), code])),
     ...Object.fromEntries([...folders.map(inFolder), ...outside, CONTROLLER].map((file) => [file, NOW])),

@@ -17,7 +17,11 @@ const quadraticFile = (folder: string, place: number) => `${folder}/quadratic-${
 let found: (file: string) => readonly Finding[];
 beforeAll(async () => {
   const plants = folders.flatMap((folder) => QUADRATIC.map(([, code], place) => [quadraticFile(folder, place), code] as const));
-  found = await linted({ ...Object.fromEntries(plants), [TEST_FILE]: QUADRATIC[0][1], [LINEAR_FILE]: LINEAR });
+  found = await linted(import.meta.filename, {
+    ...Object.fromEntries(plants),
+    [TEST_FILE]: QUADRATIC[0][1],
+    [LINEAR_FILE]: LINEAR,
+  });
 }, LINTED_MS_MAX);
 
 describe('patterns that take quadratic time', () => {

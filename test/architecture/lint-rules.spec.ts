@@ -88,7 +88,7 @@ const soundFile = (name: string) => `src/kernel/${name.replaceAll(' ', '-')}.ts`
 const UNUSED_DIRECTIVE = 'src/kernel/unused-directive.ts';
 
 beforeAll(async () => {
-  found = await linted({
+  found = await linted(import.meta.filename, {
     ...Object.fromEntries(broken.map(([, code], place) => [brokenFile(place), code])),
     ...Object.fromEntries(Object.entries(sound).map(([name, code]) => [soundFile(name), code])),
     [UNUSED_DIRECTIVE]: 'export const one = 1; // oxlint-disable-line no-var',

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { oncePerState } from '../support/once-per-state.js';
 
 const HERE = import.meta.dirname;
 const KNIP = join(HERE, '../../node_modules/knip/bin/knip.js');
@@ -35,17 +36,18 @@ afterAll(() => rm(probe, { recursive: true }));
 type Issue = Readonly<{ file: string } & Record<'files' | 'exports' | 'types' | 'dependencies', readonly { name: string }[]>>;
 
 /** The findings of a configuration, each as `kind name`. */
-const foundBy = (config: string, ...options: string[]) =>
-  new Promise<readonly string[]>((resolve, reject) => {
-    const args = [KNIP, '--directory', probe, '--config', join(HERE, config), '--reporter', 'json', '--no-progress', ...options];
-    execFile(process.execPath, args, (_, stdout, stderr) => {
-      if (stdout === '') return reject(new Error(stderr));
-      const { issues } = JSON.parse(stdout) as { issues: readonly Issue[] };
-      const kinds = ['files', 'exports', 'types', 'dependencies'] as const;
-      const found = issues.flatMap((issue) => kinds.flatMap((kind) => (issue[kind] ?? []).map(({ name }) => `${kind} ${name}`)));
-      resolve(found.sort());
+async function foundBy(config: string, ...options: string[]): Promise<readonly string[]> {
+  const args = [KNIP, '--directory', probe, '--config', join(HERE, config), '--reporter', 'json', '--no-progress', ...options];
+  const run = () =>
+    new Promise<string>((resolve, reject) => {
+      execFile(process.execPath, args, (_, stdout, stderr) => (stdout === '' ? reject(new Error(stderr)) : resolve(stdout)));
     });
-  });
+  const report = await oncePerState(`unused-${config}`, [join(HERE, config), import.meta.filename], run);
+  const { issues } = JSON.parse(report) as { issues: readonly Issue[] };
+  const kinds = ['files', 'exports', 'types', 'dependencies'] as const;
+  const found = issues.flatMap((issue) => kinds.flatMap((kind) => (issue[kind] ?? []).map(({ name }) => `${kind} ${name}`)));
+  return found.sort();
+}
 
 it('unused exports and files are found, except events, which a feature may declare without using them', async () => {
   expect(await foundBy('knip.json')).toEqual([

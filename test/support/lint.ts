@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { oncePerState } from './once-per-state.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const OXLINT = join(ROOT, 'node_modules/oxlint/bin/oxlint');
@@ -17,8 +18,25 @@ export type Finding = Readonly<{ rule: string; message: string }>;
 
 type Diagnostic = Readonly<{ filename: string; code?: string; message: string; help?: string }>;
 
-/** Runs the linter once on texts as files of a small repository with this configuration, and returns what it reports on each. */
-export async function linted(files: Readonly<Record<string, string>>): Promise<(file: string) => readonly Finding[]> {
+/**
+ * What the linter reports on texts as files of a small repository with this configuration. The texts are those of a suite, so it
+ * runs again only if the suite, the configuration or the installed packages changed.
+ */
+export async function linted(
+  suite: string,
+  files: Readonly<Record<string, string>>,
+): Promise<(file: string) => readonly Finding[]> {
+  const inputs = [...CONFIGURATION.map((name) => join(ROOT, name)), import.meta.filename, suite];
+  const report = await oncePerState(`lint-${basename(suite)}`, inputs, () => lint(files));
+  const { diagnostics } = JSON.parse(report) as { diagnostics: readonly Diagnostic[] };
+  return (file) => {
+    if (!(file in files)) throw new Error(`${file} was not linted.`);
+    return diagnostics.filter(({ filename }) => filename === file).map(findingOf);
+  };
+}
+
+/** Runs the linter once on texts as files. */
+async function lint(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'linted-'));
   try {
     for (const name of CONFIGURATION) cpSync(join(ROOT, name), join(folder, name));
@@ -27,13 +45,7 @@ export async function linted(files: Readonly<Record<string, string>>): Promise<(
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), `${text}\n`);
     }
-    const { diagnostics } = JSON.parse(await oxlint(folder, '--format', 'json', 'src', 'projections', 'test')) as {
-      diagnostics: readonly Diagnostic[];
-    };
-    return (file) => {
-      if (!(file in files)) throw new Error(`${file} was not linted.`);
-      return diagnostics.filter(({ filename }) => filename === file).map(findingOf);
-    };
+    return await oxlint(folder, '--format', 'json', 'src', 'projections', 'test');
   } finally {
     rmSync(folder, { recursive: true });
   }
