@@ -37,7 +37,8 @@ beforeEach(async () => {
   projector = new Projector(dependencies, projections);
   freshness = new PostgresFreshness(database.sql, projections, progress, store, systemTiming);
   await projector.start();
-  await freshness.reached(NAMES, await append(store, 'account-a', opened('a')));
+  await append(store, 'account-a', opened('a'));
+  await eventually(sharesTransactions);
 });
 afterEach(() => projector.stop());
 
@@ -55,6 +56,12 @@ const transactions = async (names = NAMES) => {
     names.map((name) => sql<{ by: string }[]>`select xmin::text as by from ${sql(name)}.movement order by position desc limit 1`),
   );
   return each.map(([row]) => row!.by);
+};
+
+/** A read model joins the group some time after it has written its first events alone. */
+const sharesTransactions = async () => {
+  await isWritten(await append(store, 'account-a', moved('a', 0)));
+  return new Set(await transactions()).size === 1;
 };
 
 const isWritten = async (position: bigint, names = NAMES) => expect(await freshness.reached(names, position)).toBe(true);
