@@ -113,8 +113,13 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
       expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
       const state = await running.client.json<{ status: string; device_id: string }>(`/api/devices/pairings/${deviceCode}`);
       expect(state.status).toBe('redeemed');
-      const { devices } = await running.client.json<{ devices: { id: string }[] }>('/api/devices');
-      expect(devices.filter(({ id }) => id === state.device_id)).toHaveLength(1);
+      // The list of devices follows the log.
+      const listed = async () => {
+        const { devices } = await running.client.json<{ devices: { id: string }[] }>('/api/devices');
+        return devices.filter(({ id }) => id === state.device_id).length;
+      };
+      await eventually(async () => (await listed()) > 0);
+      expect(await listed()).toBe(1);
     }
   });
 

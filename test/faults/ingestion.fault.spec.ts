@@ -7,6 +7,9 @@ import { eventually } from '../support/eventually.js';
 import { LocalServer } from '../support/local-server.js';
 import { IngestionStory, killedAfter, killedDuringSync } from './ingestion.story.js';
 
+/** How often the test tries to stop the service before its task has succeeded. */
+const ATTEMPTS_MAX = 3;
+
 let dataDir: string;
 let site: LocalServer;
 let story: IngestionStory;
@@ -34,12 +37,18 @@ it.each([300, 1_500])(
 );
 
 it('a service that shuts down cleanly hands the task back, and its successor finishes it', async () => {
-  const uploaded = await story.upload('Stopped');
-  const task = `task-${uploaded.task_id}`;
-  await eventually(async () => (await story.eventTypes(task)).includes('TaskStarted'));
-  await story.service.terminate();
-  expect(await story.eventTypes(task)).toContain('TaskRequeued');
-  await story.service.start();
-  await story.expectSuccess(uploaded);
-  expect(await story.eventTypes(task)).not.toContain('TaskRetryScheduled');
+  for (let attempt = 1; ; attempt++) {
+    const uploaded = await story.upload(`Stopped ${attempt}`);
+    const types = () => story.eventTypes(`task-${uploaded.task_id}`);
+    await eventually(async () => (await types()).includes('TaskStarted'));
+    await story.service.terminate();
+    const atStop = await types();
+    await story.service.start();
+    await story.expectSuccess(uploaded);
+    expect(await types()).not.toContain('TaskRetryScheduled');
+    // A test process that stalls for seconds stops the service too late, when the task has succeeded.
+    if (atStop.includes('TaskSucceeded') && attempt < ATTEMPTS_MAX) continue;
+    expect(atStop).toContain('TaskRequeued');
+    return;
+  }
 });

@@ -59,7 +59,7 @@ describe('The driver', () => {
     await withPool(async (sql) => {
       const lost = sql.begin(async (tx) => {
         const pid = await pidOf(tx);
-        const underway = [tx`select pg_sleep(5)`, tx`select 2`, tx`select 3`];
+        const underway = [tx`select pg_sleep(600)`, tx`select 2`, tx`select 3`];
         const failed = Promise.all(underway);
         await Promise.all([failed, kill(pid)]);
       });
@@ -89,7 +89,7 @@ describe('The driver', () => {
   it('does not fail the next statement with the error that ended the last connection', async () => {
     await withPool(async (sql) => {
       for (let n = 0; n < 5; n++) {
-        const [sleeping, pid] = [sql`select pg_sleep(5)`.catch((error: unknown) => error), await sleeperOf(sql)];
+        const [sleeping, pid] = [sql`select pg_sleep(600)`.catch((error: unknown) => error), await sleeperOf(sql)];
         await kill(pid);
         expect(await sleeping).toBeInstanceOf(Error);
         expect((await sql`select 1 as one`)[0]!['one']).toBe(1);
@@ -100,7 +100,7 @@ describe('The driver', () => {
   const sleeperOf = async (sql: Sql): Promise<number> => {
     let pid: number | undefined;
     await eventually(async () => {
-      const rows = await sql<{ pid: number }[]>`select pid from pg_stat_activity where query like 'select pg_sleep(5)%'`;
+      const rows = await sql<{ pid: number }[]>`select pid from pg_stat_activity where query like 'select pg_sleep(600)%'`;
       pid = rows[0]?.pid;
       return pid !== undefined;
     });
