@@ -471,11 +471,11 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       const agent = await agentWith(device);
       world.model.reset();
       world.model.next([call('c1', 'run_command', { command: 'ls', timeout_ms: 600_000 })], say('Done.'));
-      const asking = world.alice.stream({ question: 'Run it', agent_id: agent.id }, (text) => {
-        const messageId = /"message_id":"([^"]+)"/.exec(text)?.[1];
-        if (messageId && text.includes('"pending"')) void world.alice.post(`/api/messages/${messageId}/cancel`, {});
-        return false;
-      });
+      let shown = '';
+      const asking = world.alice.stream({ question: 'Run it', agent_id: agent.id }, (text) => ((shown = text), false));
+      // A turn that is stopped before its command is recorded has no command.
+      await eventually(async () => (await audit(device)).length === 1);
+      await world.alice.post(`/api/messages/${/"message_id":"([^"]+)"/.exec(shown)![1]!}/cancel`, {});
       expect((await asking).frames.at(-1)!.data).toMatchObject({ type: 'error', code: 'stopped' });
       await auditEnding(device, { decision: 'expired', error: 'stopped' });
       expect((await device.poll()).status).toBe(202);

@@ -260,7 +260,8 @@ export function jobsStory(makeBacking: MakeBacking): void {
       const { toolCalls, conversationId } = await asking;
       expect(toolCalls.map(({ result }) => JSON.stringify(result).includes('running'))).toEqual([true, true, false]);
       for (const response of open.filter((_, index) => index !== last)) answerJson(response, {});
-      await eventually(async () => (await jobs(conversationId)).every(({ status }) => status === 'completed'));
+      await eventually(async () => (await jobs(conversationId)).filter(({ status }) => status === 'completed').length === 2);
+      expect(await jobs(conversationId)).toHaveLength(2);
     });
   });
 
