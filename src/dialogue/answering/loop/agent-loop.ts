@@ -8,6 +8,7 @@ import {
   type ToolCallRecord,
 } from '../../conversation/tool-call.policy.js';
 import { CUT_OFF_NOTICE, FILTERED_NOTICE, type Frame } from '../../journal/message.events.js';
+import { GrowingText } from '../../../kernel/growing-text.js';
 import { Ids } from '../../../kernel/ids.js';
 import {
   type ChatMessage,
@@ -130,10 +131,10 @@ export class AgentLoop {
     for (; ; number++) {
       const mayCall = !isRepair && offered.size > 0 && mayCallTools(number) && hasRoomForCalls(bytesOf(run.records()));
       const calls: ModelToolCall[] = [];
-      let text = '';
+      const said = new GrowingText();
       const chunks = this.models.stream({ ...request, messages, ...(mayCall && { tools: offered.forModel }) }, run.signal);
       for await (const chunk of chunks) {
-        if (chunk.type === 'text') text += chunk.text;
+        if (chunk.type === 'text') said.add(chunk.text);
         if (chunk.type === 'tool-call') calls.push(chunk);
         else if (chunk.type !== 'finish') yield chunk;
         else if (chunk.reason === 'length') yield { type: 'notice', text: CUT_OFF_NOTICE };
@@ -141,7 +142,7 @@ export class AgentLoop {
       }
       if (run.signal.aborted) return;
       if (calls.length === 0 || !mayCall) {
-        const repair = isRepair ? [] : repairOf(text, transcript.asked.settings.responseSchema);
+        const repair = isRepair ? [] : repairOf(said.text, transcript.asked.settings.responseSchema);
         if (repair.length === 0) return;
         yield { type: 'round-over' };
         messages = [...messages, ...repair];
@@ -153,7 +154,7 @@ export class AgentLoop {
       // Checked only after the model's usage is yielded, because a blocked call ends the answer.
       const taken = calls.slice(0, CALLS_PER_ROUND_MAX).map((call) => (guard ? checkedCall(call, guard) : call));
       const asked = withOwnIds(taken, [...known, ...transcript.waited], this.ids);
-      messages = [...messages, { role: 'assistant', content: written?.add(text) ?? text, toolCalls: asked }];
+      messages = [...messages, { role: 'assistant', content: written?.add(said.text) ?? said.text, toolCalls: asked }];
       const round = this.round(setting, offered, { messages, round: number, unknownCalls, results: {} }, run);
       yield* round.run(asked);
       ({ unknownCalls } = round);

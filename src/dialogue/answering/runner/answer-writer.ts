@@ -1,5 +1,6 @@
 import type { AnswerParts, Source, StoppedByGuardrail, Usage } from '../../conversation/conversation.events.js';
 import { type Frame, GUARDRAIL } from '../../journal/message.events.js';
+import { GrowingText } from '../../../kernel/growing-text.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
 import type { GuardrailBlock } from '../loop/guardrail-block.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
@@ -38,7 +39,8 @@ const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)
 
 /** Journals an answer while it is composed, and holds the parts composed so far. */
 export class AnswerWriter {
-  private parts: AnswerParts;
+  private readonly texts: Record<'answer' | 'thought', GrowingText>;
+  private others: Omit<AnswerParts, 'answer' | 'thought'>;
   private usage: Usage | null;
   private bytes: number;
   /** The pause with which the run ends if a client has to decide on its calls. */
@@ -47,14 +49,17 @@ export class AnswerWriter {
   constructor(
     private readonly journal: Pick<Journal, 'write' | 'room' | 'flush'>,
     private readonly schema: Schema | null,
-    start: Progress,
+    { parts: { answer, thought, ...others }, usage }: Progress,
   ) {
-    ({ parts: this.parts, usage: this.usage } = start);
-    this.bytes = bytesOf(this.parts.answer) + bytesOf(this.parts.thought);
+    this.texts = { answer: new GrowingText(answer), thought: new GrowingText(thought) };
+    this.others = others;
+    this.usage = usage;
+    this.bytes = bytesOf(answer) + bytesOf(thought);
   }
 
   get progress(): Progress {
-    return { parts: this.parts, usage: this.usage };
+    const { answer, thought } = this.texts;
+    return { parts: { ...this.others, answer: answer.text, thought: thought.text }, usage: this.usage };
   }
 
   /**
@@ -79,25 +84,26 @@ export class AnswerWriter {
     if (this.pause) return undefined;
     if (signal.aborted) return { text: INTERRUPTED_TEXT, code: 'interrupted' };
     if (!this.schema) return undefined;
-    const read = structuredAnswer(this.parts.answer, this.schema);
+    const read = structuredAnswer(this.texts.answer.text, this.schema);
     if ('problem' in read) {
       return { text: 'The model gave an answer that does not fit the schema of this agent.', code: 'invalid_structured_answer' };
     }
-    this.change(read);
+    this.texts.answer = new GrowingText(read.answer);
     return undefined;
   }
 
   /** Records the calls that are still running or waiting as interrupted, because the turn ends. */
   interruptCalls(calls: CallHistory): void {
-    for (const record of interruptedCalls(this.parts.toolCalls, calls)) this.noteCall(record);
+    for (const record of interruptedCalls(this.others.toolCalls, calls)) this.noteCall(record);
   }
 
   /** Writes the frames that follow a complete answer. */
   writeResult(): void {
-    const { sources, toolCalls, structured, answer } = this.parts;
+    const { sources, toolCalls, structured } = this.others;
     this.journal.write({ type: 'source', source: sources });
     this.journal.write({ type: 'tool_calls', tool_calls: toolCalls });
-    if (structured) this.journal.write({ type: 'structured_answer', answer, structured: true, schema: this.schema });
+    if (structured)
+      this.journal.write({ type: 'structured_answer', answer: this.texts.answer.text, structured: true, schema: this.schema });
   }
 
   /** False if the answer would become too long. */
@@ -113,17 +119,17 @@ export class AnswerWriter {
         this.change({ sources: delta.sources });
         break;
       case 'found':
-        this.change({ sources: withSources(this.parts.sources, delta.sources) });
+        this.change({ sources: withSources(this.others.sources, delta.sources) });
         break;
       case 'tool-call':
         this.noteCall(delta.record);
         break;
       case 'calls':
-        this.change({ toolCalls: withToolCalls(this.parts.toolCalls, delta.records) });
+        this.change({ toolCalls: withToolCalls(this.others.toolCalls, delta.records) });
         break;
       case 'round-over':
         // A structured answer is one JSON value. Text of earlier rounds, or text that did not fit the schema, is not part of it.
-        if (this.parts.structured) this.forgetAnswer();
+        if (this.others.structured) this.forgetAnswer();
         break;
       case 'usage':
         this.usage = withUsage(this.usage, delta);
@@ -144,29 +150,32 @@ export class AnswerWriter {
   private addText(type: 'text' | 'thought', text: string): boolean {
     this.bytes += bytesOf(text);
     if (this.bytes > ANSWER_BYTES_MAX) return false;
-    const { answer, thought, structured } = this.parts;
-    if (type === 'thought') this.change({ thought: thought + text }, { type: 'thought', thought: text });
-    else if (structured) this.change({ answer: answer + text });
-    else this.change({ answer: answer + text }, { type: 'answer', answer: text });
+    if (type === 'thought') {
+      this.texts.thought.add(text);
+      this.journal.write({ type: 'thought', thought: text });
+      return true;
+    }
+    this.texts.answer.add(text);
+    if (!this.others.structured) this.journal.write({ type: 'answer', answer: text });
     return true;
   }
 
   private forgetAnswer(): void {
-    this.change({ answer: '' });
-    this.bytes = bytesOf(this.parts.thought);
+    this.texts.answer = new GrowingText();
+    this.bytes = bytesOf(this.texts.thought.text);
   }
 
   /** Shows the record of a call, unless an earlier run has already shown the same record. */
   private noteCall(record: ToolCallRecord): void {
-    const known = this.parts.toolCalls.find((call) => call['call_id'] === record.call_id);
+    const known = this.others.toolCalls.find((call) => call['call_id'] === record.call_id);
     if (known && JSON.stringify(known) === JSON.stringify(record)) return;
     // A call that runs again keeps its earlier record until it has a new result.
     if (known && record.status === 'pending' && !isWaiting(known)) return;
-    this.change({ toolCalls: withToolCalls(this.parts.toolCalls, [record]) }, { type: 'tool_call', data: record });
+    this.change({ toolCalls: withToolCalls(this.others.toolCalls, [record]) }, { type: 'tool_call', data: record });
   }
 
-  private change(parts: Partial<AnswerParts>, frame?: Frame): void {
-    this.parts = { ...this.parts, ...parts };
+  private change(others: Partial<typeof this.others>, frame?: Frame): void {
+    this.others = { ...this.others, ...others };
     if (frame) this.journal.write(frame);
   }
 }

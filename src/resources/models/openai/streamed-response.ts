@@ -75,7 +75,8 @@ export async function fetchStreamed(dispatcher: Dispatcher, url: string, init: F
     dispatcher,
     method: init.method ?? 'GET',
     headers: { 'accept-encoding': 'identity', ...Object.fromEntries(init.headers ?? []) },
-    ...(init.body !== undefined && { body: init.body }),
+    // As bytes, because undici keeps the body until the answer ends, and a text besides its bytes.
+    ...(init.body !== undefined && { body: Buffer.from(init.body) }),
     ...(init.signal && { signal: init.signal }),
   });
   const head = { status: statusCode, headers: headersOf(headers) };
