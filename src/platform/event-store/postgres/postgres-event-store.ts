@@ -50,9 +50,13 @@ const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 500;
 
 const SCHEMA = 'event_store';
-const STEPS = ['./event-store.sql', './truncated-streams.sql', './bounded-appends.sql', './unfinished-scavenges.sql'].map(
-  (step) => new URL(step, import.meta.url),
-);
+const STEPS = [
+  './event-store.sql',
+  './truncated-streams.sql',
+  './bounded-appends.sql',
+  './unfinished-scavenges.sql',
+  './counted-streams.sql',
+].map((step) => new URL(step, import.meta.url));
 
 /** The log in Postgres tables, shared by any number of processes. */
 export class PostgresEventStore extends EventStore {
