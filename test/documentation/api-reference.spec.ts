@@ -1,25 +1,14 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { NOT_BUILT, NOT_BUILT_FOR_ANYBODY } from '../../src/views/start-up/not-built.http.js';
 import { scopesFor } from '../support/access-table.js';
-import { oncePerState } from '../support/once-per-state.js';
 import { routes } from '../support/routes.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const DOCUMENTS = ['openapi.json', 'swagger.json'] as const;
-/** The compiler reads all sources, possibly on a busy machine. */
-const COMPILING_MS_MAX = 900_000;
-/** With the default of 16 MB a fifth of the time is spent copying what the compiler keeps anyway. */
-const YOUNG_MEGABYTES = 64;
-/** What the dump reads. */
-const READ = ['src', 'projections', 'test/support', 'tsconfig.json', 'tsconfig.build.json', '.swcrc'];
-const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 type Answer = Readonly<{
   description?: string;
@@ -81,20 +70,6 @@ type Documented = (typeof operations)[number];
 const asDocumented = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
 describe('the API reference', () => {
-  it(
-    'matches the sources, as npm run openapi:dump writes it',
-    async () => {
-      const flags = [`--max-semi-space-size=${YOUNG_MEGABYTES}`, '--import', './test/support/typescript.js'];
-      const program = [...flags, 'test/support/dump-openapi.ts', '--print'];
-      const options = { cwd: ROOT, maxBuffer: OUTPUT_BYTES_MAX };
-      const print = async () => (await promisify(execFile)(process.execPath, program, options)).stdout;
-      const inputs = READ.map((name) => fileURLToPath(new URL(name, ROOT)));
-      const dumped = JSON.parse(await oncePerState('api-reference', inputs, print)) as Record<(typeof DOCUMENTS)[number], string>;
-      for (const name of DOCUMENTS) expect(textOf(name) === dumped[name]).toBe(true);
-    },
-    COMPILING_MS_MAX,
-  );
-
   it.each(DOCUMENTS)('is valid: %s', async (name) => {
     expect(await new Validator().validate(JSON.parse(textOf(name)) as Record<string, unknown>)).toEqual({ valid: true });
   });
