@@ -103,7 +103,8 @@ const detector: Detector = {
   ],
   pendingFrom: (text) => {
     const from = Math.max(0, text.length - URL_PENDING_MAX);
-    const pending = URL_PENDING.exec(text.slice(from));
+    const end = text.slice(from);
+    const pending = end.includes('://') ? URL_PENDING.exec(end) : null;
     return pending ? from + pending.index : undefined;
   },
   beginningOf: (category) => BEGINNINGS.get(category),

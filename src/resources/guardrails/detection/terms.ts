@@ -1,5 +1,9 @@
 const BLANK = /\s/;
 const SPACE = 0x20;
+const DELETE = 0x7f;
+
+/** Most characters are printable ASCII, which takes no pattern to see. */
+const isWhiteSpace = (code: number): boolean => (code <= SPACE || code > DELETE ? BLANK.test(String.fromCharCode(code)) : false);
 
 /** Maximum number of white space characters that match one white space of a term. */
 export const GAP_MAX = 8;
@@ -24,12 +28,15 @@ export class Terms {
     let state = 0;
     /** The position of each compared character; for a run of white space, of its first character. */
     const places: number[] = [];
+    let followsBlank = false;
     for (let at = 0; at < text.length; at++) {
-      const isBlank = BLANK.test(text[at]!);
-      const gap = isBlank && places.length > 0 && BLANK.test(text[at - 1]!) ? at - places.at(-1)! + 1 : 1;
+      const code = text.charCodeAt(at);
+      const isBlank = isWhiteSpace(code);
+      const gap = isBlank && followsBlank ? at - places.at(-1)! + 1 : 1;
+      followsBlank = isBlank;
       if (gap > 1 && gap <= GAP_MAX) continue;
       places.push(at);
-      state = this.after(state, isBlank ? SPACE : text.charCodeAt(at));
+      state = this.after(state, isBlank ? SPACE : code);
       for (const length of this.lengths[state]!) yield { start: places[places.length - length]!, end: at + 1 };
     }
   }
