@@ -129,9 +129,9 @@ it('may exceed the deadline of one read when it deletes from many streams', asyn
     await postgres.store.setRetention(stream, { truncateBefore: 1 });
   }
   await postgres.database.sql.unsafe(`
-    create function test_delay() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return null; end $$;
+    create function test_delay() returns trigger language plpgsql as $$ begin perform pg_sleep(0.4); return null; end $$;
     create trigger test_delay before delete on event_store.event for each statement execute function test_delay()`);
-  const hurried = new PostgresEventStore({ url: postgres.database.url, scavengeMs: NEVER_MS, deadlineMs: 300 });
+  const hurried = new PostgresEventStore({ url: postgres.database.url, scavengeMs: NEVER_MS, deadlineMs: 2_000 });
   postgres.others.push(hurried);
   try {
     await hurried.scavenge();
