@@ -2,8 +2,8 @@ const BLANK = /\s/;
 const SPACE = 0x20;
 const DELETE = 0x7f;
 
-/** Most characters are printable ASCII, which takes no pattern to see. */
-const isWhiteSpace = (code: number): boolean => (code <= SPACE || code > DELETE ? BLANK.test(String.fromCharCode(code)) : false);
+/** Most characters are printable ASCII, which is recognised without a pattern. */
+const isWhiteSpace = (code: number): boolean => (code <= SPACE || code > DELETE) && BLANK.test(String.fromCharCode(code));
 
 /** Maximum number of white space characters that match one white space of a term. */
 export const GAP_MAX = 8;
