@@ -10,14 +10,11 @@ import { NatsBlobs } from '../../src/platform/blobs/nats-blobs.js';
 import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';
 import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
+import { retryWhile } from '../support/retry-while.js';
 import { blobsContract } from './blobs.contract.js';
 
-/** Stores a text, and repeats that until it is done in time, because deadlines are short here and machines may be slow. */
-async function storedSurely(blobs: NatsBlobs, content: string | Buffer): Promise<BlobRef> {
-  let stored: BlobRef | undefined;
-  await eventually(async () => (stored = await blobs.put(Readable.from([content]))) !== undefined);
-  return stored!;
-}
+const putWithRetry = (blobs: NatsBlobs, content: string | Buffer): Promise<BlobRef> =>
+  retryWhile(BlobsUnavailable, () => blobs.put(Readable.from([content])));
 
 let server: NatsServer;
 beforeAll(async () => (server = await NatsServer.start()));
@@ -80,13 +77,13 @@ it('report promptly that the store is unavailable, and have their content when i
   const own = await NatsServer.start();
   const nats = new NatsConnection({ url: own.url, deadlineMs: 3_000 });
   const blobs = new NatsBlobs(nats);
-  const { sha256 } = await storedSurely(blobs, 'kept');
+  const { sha256 } = await putWithRetry(blobs, 'kept');
   await own.kill();
   await expect(blobs.put(Readable.from(['new']))).rejects.toThrow(BlobsUnavailable);
   await expect(blobs.get(sha256)).rejects.toThrow(BlobsUnavailable);
   await own.restart();
   await eventually(async () => (await buffer(await blobs.get(sha256))).toString() === 'kept');
-  expect((await storedSurely(blobs, 'new')).size).toBe(3);
+  expect((await blobs.put(Readable.from(['new']))).size).toBe(3);
   await nats.close();
   await own.stop();
 });
@@ -95,7 +92,7 @@ it('fail a reader whose server crashes during a read', async () => {
   const own = await NatsServer.start();
   const nats = new NatsConnection({ url: own.url, deadlineMs: 3_000 });
   const blobs = new NatsBlobs(nats);
-  const { sha256 } = await storedSurely(blobs, Buffer.alloc(8 * 1024 * 1024));
+  const { sha256 } = await putWithRetry(blobs, Buffer.alloc(8 * 1024 * 1024));
   const stream = await blobs.get(sha256);
   await expect(
     (async () => {

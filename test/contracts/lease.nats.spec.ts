@@ -8,23 +8,13 @@ import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
+import { retryWhile } from '../support/retry-while.js';
 import { leaseContract } from './lease.contract.js';
 
-/** Repeats a request until it is answered in time, because deadlines are short here and machines may be slow. */
-async function surely<T>(ask: (attempt: number) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask(attempt);
-    } catch (error) {
-      if (!(error instanceof KeyValueUnavailable)) throw error;
-    }
-  }
-}
-
-/** The lease of the first key whose claim is answered in time. A claim that is not may still take effect. */
-async function heldSurely(keyValue: NatsKeyValue, ttlMs: number): Promise<Lease> {
+/** The lease of the first key whose claim is answered in time. A claim without an answer may still take effect. */
+async function leaseWithRetry(keyValue: NatsKeyValue, ttlMs: number): Promise<Lease> {
   const options = { ttlMs, renewMs: 100, holder: 'one', timing: systemTiming, ids: systemIds };
-  return surely(async (attempt) => (await holdLease(keyValue, `key-${attempt}`, options))!);
+  return retryWhile(KeyValueUnavailable, async (attempt) => (await holdLease(keyValue, `key-${attempt}`, options))!);
 }
 
 describe('a lease over NATS', () => {
@@ -40,17 +30,20 @@ describe('a lease over NATS', () => {
 
   it('survives a restart of the server that is shorter than its duration', async () => {
     const server = await NatsServer.start();
-    const nats = new NatsConnection({ url: server.url, deadlineMs: 3_000 });
+    const nats = new NatsConnection({ url: server.url });
     const keyValue = new NatsKeyValue(nats);
-    const lease = await heldSurely(keyValue, 60_000);
+    const lease = await leaseWithRetry(keyValue, 60_000);
     const renewed = async () => (await keyValue.get(lease.key))?.revision ?? 0;
-    const before = await surely(renewed);
+    await server.kill();
+    // The server is away for longer than a request waits for it, so that renewals fail too and are retried.
+    await expect(keyValue.get(lease.key)).rejects.toThrow(KeyValueUnavailable);
     await server.restart();
+    const before = await retryWhile(KeyValueUnavailable, renewed);
     await eventually(async () => (await renewed()) > before + 3);
     expect(lease.lost.aborted).toBe(false);
-    expect(await surely(() => isHeld(keyValue, lease.key))).toBe(true);
+    expect(await retryWhile(KeyValueUnavailable, () => isHeld(keyValue, lease.key))).toBe(true);
     await lease.release();
-    expect(await surely(() => isHeld(keyValue, lease.key))).toBe(false);
+    expect(await retryWhile(KeyValueUnavailable, () => isHeld(keyValue, lease.key))).toBe(false);
     await nats.close();
     await server.stop();
   });
@@ -80,7 +73,7 @@ describe('a lease over NATS', () => {
   it('is reported as lost to a holder whose server stays down', async () => {
     const server = await NatsServer.start();
     const nats = new NatsConnection({ url: server.url, deadlineMs: 200 });
-    const lease = await heldSurely(new NatsKeyValue(nats), 3_000);
+    const lease = await leaseWithRetry(new NatsKeyValue(nats), 3_000);
     await server.kill();
     await eventually(() => lease.lost.aborted);
     await nats.close();
