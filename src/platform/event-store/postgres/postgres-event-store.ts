@@ -56,6 +56,7 @@ const STEPS = [
   './bounded-appends.sql',
   './unfinished-scavenges.sql',
   './counted-streams.sql',
+  './single-searches.sql',
 ].map((step) => new URL(step, import.meta.url));
 
 /** The log in Postgres tables, shared by any number of processes. */
