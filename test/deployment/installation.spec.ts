@@ -117,7 +117,8 @@ describe('patches of packages', () => {
 });
 
 it('starts each program with the options of V8 with which the build has stored its compiled code', () => {
-  const commands = [...Object.values(manifest.scripts), read('Dockerfile').replaceAll(/[[\]",]/g, '')]
+  const texts = [...Object.values(manifest.scripts), read('Dockerfile').replaceAll(/[[\]",]/g, ''), read('docs/operations.md')];
+  const commands = texts
     .flatMap((text) => [...text.matchAll(/node ((?:--\S+ )*)(build\.js|dist\/program\/\w+\.js)/g)])
     .map(([, options, file]) => ({ file, options: options!.replace('--enable-source-maps ', '') }));
   expect(commands.map(({ file }) => file)).toEqual(expect.arrayContaining(['build.js', 'dist/program/main.js']));

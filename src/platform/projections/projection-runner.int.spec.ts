@@ -7,6 +7,7 @@ import type { EventStore, LogPage } from '../../kernel/event-sourcing/event-stor
 import { Leadership } from '../supervision/leadership.js';
 import { systemTiming } from '../system-timing.js';
 import { openLog } from '../telemetry/log.js';
+import { Semaphore } from '../supervision/semaphore.js';
 import { definitionOf } from './definition.js';
 import { LiveGroup } from './live-group.js';
 import { Progress } from './progress.js';
@@ -63,7 +64,7 @@ afterEach(async () => {
 
 async function start(name: (typeof NAMES)[number], source: EventStore): Promise<ProjectionRunner> {
   const log = openLog({ level: 'info', format: 'json', destination: { write: (line) => void logged.push(line) } });
-  const others = { sql: database.sql, leadership, group, progress, timing, log };
+  const others = { sql: database.sql, leadership, group, catchingUp: new Semaphore(2), progress, timing, log };
   const runner = new ProjectionRunner({ ...others, store: source }, await definitionOf(accounts(name)));
   runs.push(runner.run(ending.signal));
   return runner;

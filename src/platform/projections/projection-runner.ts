@@ -8,6 +8,7 @@ import { hasTable } from '../postgres/catalog.js';
 import { BACK_OFF_FIRST_MS } from '../supervision/back-off.js';
 import { type Leadership, LeadershipLost } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
+import type { Semaphore } from '../supervision/semaphore.js';
 import { supervise } from '../supervision/supervise.js';
 import type { Definition } from './definition.js';
 import type { LiveGroup } from './live-group.js';
@@ -23,6 +24,8 @@ export type RunnerDependencies = Readonly<{
   leadership: Leadership;
   /** The up-to-date projections of this process. */
   group: LiveGroup;
+  /** Limits the transactions of the projections that are behind. */
+  catchingUp: Semaphore;
   progress: Progress;
   timing: Timing;
   log: Logger;
@@ -98,7 +101,7 @@ export class ProjectionRunner {
 
   /** Follows the log alone until the projection has come as far as the group. */
   private async catchUp(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
-    const { store, progress, group } = this.dependencies;
+    const { store, progress, group, catchingUp } = this.dependencies;
     const stop = new AbortController();
     const until = AbortSignal.any([signal, stop.signal]);
     const source = store.followAll(writer.considered, filterOf(this.definition.projection), until);
@@ -110,14 +113,15 @@ export class ProjectionRunner {
     progress.wrote(this.name, writer.considered);
     try {
       for (let page, joins = false; !joins && (page = await pages.next());) {
-        if (page.events.length > 0) await writer.write(page);
+        if (page.events.length > 0) await catchingUp.run(() => writer.write(page));
         else writer.pass(page.position);
         joins = page.caughtUp && (group.takes(writer) || (await this.passesToGroup(writer, signal)));
         this.recovered();
         progress.wrote(this.name, writer.considered, page.events.length > 0);
       }
       // This write also checks that this process is still the writer, so that the group's transaction does not fail over it.
-      if (writer.position < writer.considered) await writer.write({ events: [], position: writer.considered });
+      const rest = { events: [], position: writer.considered };
+      if (writer.position < rest.position) await catchingUp.run(() => writer.write(rest));
     } finally {
       await pages.close();
     }

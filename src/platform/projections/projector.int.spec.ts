@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import postgres from 'postgres';
 import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
 import { endLeaders } from '../../../test/support/end-leaders.js';
 import { eventually } from '../../../test/support/eventually.js';
@@ -16,7 +17,7 @@ import { Progress } from './progress.js';
 import type { ProjectionFaults } from './projection-faults.js';
 import { writerOf } from './projection-runner.js';
 import { Projector } from './projector.js';
-import { dropSchema, readCheckpoint } from './schema.js';
+import { createSchema, dropSchema, readCheckpoint } from './schema.js';
 
 let logged: readonly Record<string, unknown>[] = [];
 const note = (line: string) => void (logged = [...logged, JSON.parse(line) as Record<string, unknown>]);
@@ -37,8 +38,11 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all(running.map((projector) => projector.stop())));
 
-async function start(projection: Projection = accounts(), progress = new Progress(systemTiming)): Promise<Projector> {
-  const projector = new Projector({ sql: database.sql, store, progress, timing: systemTiming, log }, [projection]);
+async function start(
+  projections: readonly Projection[] = [accounts()],
+  progress = new Progress(systemTiming),
+): Promise<Projector> {
+  const projector = new Projector({ sql: database.sql, store, progress, timing: systemTiming, log }, projections);
   running.push(projector);
   await projector.start();
   return projector;
@@ -56,12 +60,39 @@ describe('the projector', () => {
   it('follows the log from its beginning, and readers in any process can wait for a write', async () => {
     await append(store, 'account-a', opened('a'), moved('a', 5));
     const progress = new Progress(systemTiming);
-    await start(accounts(), progress);
+    await start([accounts()], progress);
     const here = new PostgresFreshness(database.sql, [accounts()], progress, store, systemTiming);
     await here.reached(['accounts'], await append(store, 'account-a', moved('a', 7)));
     expect(await cents('a')).toBe(12);
     await elsewhere().reached(['accounts'], await append(store, 'account-a', moved('a', 8)));
     expect(await cents('a')).toBe(20);
+  });
+
+  it('leaves half of the connections to requests while many read models are behind', async () => {
+    const many = Array.from({ length: 12 }, (_, index) => accounts(`behind_${index}`));
+    const definitions = await Promise.all(many.map(definitionOf));
+    for (const definition of definitions) await createSchema(database.sql, definition, definition.schema);
+    const position = await append(store, 'account-a', opened('a'));
+    const blocker = postgres(database.url, { max: 2, onnotice: () => undefined });
+    const held = await blocker.reserve();
+    const blocked = async () => {
+      const [row] = await blocker<{ count: number }[]>`
+        select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return row!.count;
+    };
+    await held`begin`;
+    for (const { schema } of definitions) await held`lock table ${held(schema)}.account in exclusive mode`;
+    const progress = new Progress(systemTiming);
+    await start(many, progress);
+    await eventually(async () => (await blocked()) === 5);
+    for (let look = 0; look < 20; look++) expect((await database.sql`select pg_sleep(0.02)`).count).toBe(1);
+    expect(await blocked()).toBe(5);
+    await held`rollback`;
+    const freshness = new PostgresFreshness(database.sql, many, progress, store, systemTiming);
+    const names = many.map(({ name }) => name);
+    expect(await freshness.reached(names, position)).toBe(true);
+    held.release();
+    await blocker.end();
   });
 
   it('writes events that are close together in few transactions while no reader waits', async () => {
@@ -70,7 +101,7 @@ describe('the projector', () => {
       override batchingPause = () => hasCome;
     }
     const progress = new LongLulls(systemTiming);
-    await start(accounts(), progress);
+    await start([accounts()], progress);
     const here = new PostgresFreshness(database.sql, [accounts()], progress, store, systemTiming);
     await here.reached(['accounts'], await append(store, 'account-a', opened('a')));
     let written = 0;
@@ -205,7 +236,7 @@ describe('the projector', () => {
     const first = await start();
     await elsewhere().reached(['accounts'], await append(store, 'account-a', opened('a')));
     await first.stop();
-    const second = await start(accounts('accounts', { version: 2 }));
+    const second = await start([accounts('accounts', { version: 2 })]);
     await append(store, 'account-a', moved('a', 1));
     await eventually(() => second.failureOf('accounts')?.includes('npm run rebuild -- accounts'));
     expect(await cents('a')).toBe(0);

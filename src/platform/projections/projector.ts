@@ -5,6 +5,10 @@ import { Leadership } from '../supervision/leadership.js';
 import { definitionOf } from './definition.js';
 import { LiveGroup } from './live-group.js';
 import { ProjectionRunner, type RunnerDependencies } from './projection-runner.js';
+import { Semaphore } from '../supervision/semaphore.js';
+
+/** The share of the process's connections that projections use while they are behind. The others stay free for requests. */
+const CATCHING_UP_SHARE = 0.5;
 
 /** All projections of a process. Up-to-date ones share transactions, but none waits for or fails with another. */
 export class Projector {
@@ -14,7 +18,7 @@ export class Projector {
   private running: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly dependencies: Omit<RunnerDependencies, 'leadership' | 'group'>,
+    private readonly dependencies: Omit<RunnerDependencies, 'leadership' | 'group' | 'catchingUp'>,
     private readonly projections: readonly Projection[],
   ) {
     // Every projection adds a listener.
@@ -25,7 +29,9 @@ export class Projector {
   async start(): Promise<void> {
     const definitions = await Promise.all(this.projections.map(definitionOf));
     const group = new LiveGroup(this.dependencies, unionOf(this.projections));
-    const dependencies = { ...this.dependencies, leadership: this.leadership, group };
+    const { max: connections } = this.dependencies.sql.options;
+    const catchingUp = new Semaphore(Math.floor(connections * CATCHING_UP_SHARE));
+    const dependencies = { ...this.dependencies, leadership: this.leadership, group, catchingUp };
     this.runners = definitions.map((definition) => new ProjectionRunner(dependencies, definition));
     this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
   }
