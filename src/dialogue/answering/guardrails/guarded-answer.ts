@@ -1,3 +1,4 @@
+import { GrowingText } from '../../../kernel/growing-text.js';
 import type { OpenMatches, Source } from '../../conversation/conversation.events.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { AnswerDelta, ProgressFrame } from '../loop/answer-delta.js';
@@ -28,7 +29,7 @@ export type AnswerContext = Readonly<{
 export class GuardedAnswer {
   private readonly channels: Readonly<Record<Kind, TextChannel>>;
   /** All text that was composed, for the checks of complete texts. */
-  private readonly whole: Record<Kind, string>;
+  private readonly whole: Record<Kind, GrowingText>;
   /** Texts of other deltas, collected if the policy only monitors. */
   private readonly others: unknown[] = [];
   private readonly documents: string[] = [];
@@ -44,7 +45,7 @@ export class GuardedAnswer {
     const { before, schema } = context;
     this.onlyObserves = mode === 'monitor_only' || !controls.some(({ stage, action }) => stage === 'output' && action !== 'flag');
     this.holdsAll = schema !== null || guard.holdsOutput;
-    this.whole = { text: before.answer, thought: before.thought };
+    this.whole = { text: new GrowingText(before.answer), thought: new GrowingText(before.thought) };
     const { answer, thought } = before.openMatches ?? {};
     this.channels = { text: guard.shownText(before.answer, answer), thought: guard.shownText(before.thought, thought) };
   }
@@ -85,7 +86,7 @@ export class GuardedAnswer {
   private async noteMatches(): Promise<void> {
     for (const kind of KINDS) {
       this.guard.note(this.channels[kind].decisions);
-      await this.guard.noteFlags('output', this.whole[kind]);
+      await this.guard.noteFlags('output', this.whole[kind].text);
     }
     this.guard.valueNow('output', this.others);
   }
@@ -102,8 +103,8 @@ export class GuardedAnswer {
   }
 
   private see(delta: AnswerDelta): void {
-    if (delta.type === 'text' || delta.type === 'thought') this.whole[delta.type] += delta.text;
-    else if (delta.type === 'round-over' && this.context.schema) this.whole.text = '';
+    if (delta.type === 'text' || delta.type === 'thought') this.whole[delta.type].add(delta.text);
+    else if (delta.type === 'round-over' && this.context.schema) this.whole.text = new GrowingText();
     else if (delta.type === 'notice') this.others.push(delta.text);
     else if (delta.type === 'progress') this.others.push(textsOf(delta.frame));
     else if (delta.type === 'tool-call') this.others.push(delta.record.arguments);
@@ -113,7 +114,7 @@ export class GuardedAnswer {
 
   private async *judgeAll(): AsyncGenerator<AnswerDelta> {
     const { guard, whole } = this;
-    guard.note((await guard.scan('output', whole.text, this.scanContext, ['remote', 'complete'])).decisions);
+    guard.note((await guard.scan('output', whole.text.text, this.scanContext, ['remote', 'complete'])).decisions);
     yield* this.used();
   }
 
@@ -159,7 +160,7 @@ export class GuardedAnswer {
   }
 
   private async *written(kind: Kind, text: string): AsyncGenerator<AnswerDelta> {
-    this.whole[kind] += text;
+    this.whole[kind].add(text);
     if (this.holdsAll) {
       this.channels[kind].hold(text);
       if (this.channels[kind].heldCharacters > WHOLE_CHARACTERS_MAX) yield* this.finish();
@@ -182,7 +183,7 @@ export class GuardedAnswer {
     const shown = { thought: this.channels.thought.end(), text: this.textToEnd() };
     const needs = guard.needs('output');
     if (needs.remote || needs.complete) {
-      const { verdict, decisions } = await guard.scan('output', this.whole.text, this.scanContext, ['remote', 'complete']);
+      const { verdict, decisions } = await guard.scan('output', this.whole.text.text, this.scanContext, ['remote', 'complete']);
       if (verdict === 'block') guard.block('output', decisions);
       guard.note(decisions);
     }
@@ -193,7 +194,7 @@ export class GuardedAnswer {
   /** The held text. A structured answer is masked value by value, so that it stays valid JSON. */
   private textToEnd(): string {
     const { schema } = this.context;
-    const read = schema && structuredAnswer(this.whole.text, schema);
+    const read = schema && structuredAnswer(this.whole.text.text, schema);
     if (!read || 'problem' in read) return this.channels.text.end();
     this.channels.text.forget();
     return JSON.stringify(this.guard.valueNow('output', JSON.parse(read.answer) as unknown, true, this.guard.enforced));
@@ -201,7 +202,7 @@ export class GuardedAnswer {
 
   private forget(): void {
     this.channels.text.forget();
-    this.whole.text = '';
+    this.whole.text = new GrowingText();
   }
 
   private know(sources: readonly Source[]): void {

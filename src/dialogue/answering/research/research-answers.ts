@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { GrowingText } from '../../../kernel/growing-text.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../../kernel/timing.js';
@@ -241,14 +242,14 @@ export class ResearchAnswers {
     const { run, question, contextWindow, attached, exchanges, budget } = setting;
     const prompted = { systemPrompt, holdsDocuments: false, documents: undefined, exchanges, question, attached, contextWindow };
     const request = { ...this.request(setting), messages: messagesFor(prompted), documents: attached.documents, responseSchema };
-    let text = '';
+    const said = new GrowingText();
     for await (const chunk of this.models.stream(request, run.signal)) {
-      if (chunk.type === 'text') text += chunk.text;
+      if (chunk.type === 'text') said.add(chunk.text);
       if (chunk.type !== 'usage') continue;
       budget.add(chunk);
       yield chunk;
     }
-    return text;
+    return said.text;
   }
 
   private request({ transcript, question }: Setting): Pick<ModelRequest, 'modelId' | 'ownerId' | 'question'> {

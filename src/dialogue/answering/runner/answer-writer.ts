@@ -59,7 +59,7 @@ export class AnswerWriter {
 
   get progress(): Progress {
     const { answer, thought } = this.texts;
-    return { parts: { ...this.others, answer: answer.text, thought: thought.text }, usage: this.usage };
+    return { parts: { answer: answer.text, thought: thought.text, ...this.others }, usage: this.usage };
   }
 
   /**

@@ -1,3 +1,4 @@
+import { GrowingText } from '../../../../kernel/growing-text.js';
 import { Injectable } from '@nestjs/common';
 import type { AgentNodeConfig } from '../../../../resources/workflows/node-config.policy.js';
 import { isForOwnersOnly } from '../../../../resources/tools/defaults/default-tools.policy.js';
@@ -43,12 +44,12 @@ export class AgentNode {
     const answers = doesResearch ? this.research : this.agents;
     const speaks = config.streamToUser;
     const isHeld = config.jsonSchema !== null;
-    let text = resumedAfter ?? '';
-    let bytes = Buffer.byteLength(text);
+    let said = new GrowingText(resumedAfter);
+    let bytes = Buffer.byteLength(said.text);
     for await (const delta of answers.deltas(question, ofNode)) {
       switch (delta.type) {
         case 'text':
-          text += delta.text;
+          said.add(delta.text);
           bytes += Buffer.byteLength(delta.text);
           if (bytes > NODE_OUTPUT_BYTES_MAX)
             throw new AnswerFailed('answer-too-long', 'The node exceeded the maximum length of its text.');
@@ -66,14 +67,14 @@ export class AgentNode {
           break;
         case 'round-over':
           // For a structured answer only the text of the last round counts.
-          if (isHeld) text = '';
+          if (isHeld) said = new GrowingText();
           break;
         case 'pause':
           yield {
             ...delta,
             continuation: JSON.stringify({
               ...(JSON.parse(delta.continuation) as object),
-              text: run.guard?.masked(text) ?? text,
+              text: run.guard?.masked(said.text) ?? said.text,
             }),
           };
           return;
@@ -82,7 +83,7 @@ export class AgentNode {
       }
     }
     if (run.signal.aborted) return;
-    setOutput(context, config.outputVariable, isHeld ? valueOf(text, config.jsonSchema) : text.trim());
+    setOutput(context, config.outputVariable, isHeld ? valueOf(said.text, config.jsonSchema) : said.text.trim());
     if (isHeld && speaks) yield { type: 'text', text: JSON.stringify(context.result.output) };
   }
 
