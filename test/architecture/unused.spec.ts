@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { outputOfCheck } from '../support/check-output.js';
 import { oncePerState } from '../support/once-per-state.js';
 
 const HERE = import.meta.dirname;
@@ -38,12 +38,10 @@ type Issue = Readonly<{ file: string } & Record<'files' | 'exports' | 'types' | 
 /** The findings of a configuration, each as `kind name`. */
 async function foundBy(config: string, ...options: string[]): Promise<readonly string[]> {
   const args = [KNIP, '--directory', probe, '--config', join(HERE, config), '--reporter', 'json', '--no-progress', ...options];
-  const run = () =>
-    new Promise<string>((resolve, reject) => {
-      execFile(process.execPath, args, (_, stdout, stderr) => (stdout === '' ? reject(new Error(stderr)) : resolve(stdout)));
-    });
-  const report = await oncePerState(`unused-${config}`, [join(HERE, config), import.meta.filename], run);
-  const { issues } = JSON.parse(report) as { issues: readonly Issue[] };
+  const inputs = [join(HERE, config), import.meta.filename, { value: options }];
+  const issuesIn = (report: string) => (JSON.parse(report) as { issues: readonly Issue[] }).issues;
+  const run = async () => JSON.stringify(issuesIn(await outputOfCheck(args, probe)));
+  const issues = JSON.parse(await oncePerState(`unused-${config}`, inputs, run)) as readonly Issue[];
   const kinds = ['files', 'exports', 'types', 'dependencies'] as const;
   const found = issues.flatMap((issue) => kinds.flatMap((kind) => (issue[kind] ?? []).map(({ name }) => `${kind} ${name}`)));
   return found.sort();

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { outputOfCheck } from './check-output.js';
 import { oncePerState } from './once-per-state.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -20,22 +19,22 @@ type Diagnostic = Readonly<{ filename: string; code?: string; message: string; h
 
 /**
  * What the linter reports on texts as files of a small repository with this configuration. The texts are those of a suite, so it
- * runs again only if the suite, the configuration or the installed packages changed.
+ * runs again only if the suite, the texts, the configuration or the installed packages changed.
  */
 export async function linted(
   suite: string,
   files: Readonly<Record<string, string>>,
 ): Promise<(file: string) => readonly Finding[]> {
   const inputs = [...CONFIGURATION.map((name) => join(ROOT, name)), import.meta.filename, suite];
-  const report = await oncePerState(`lint-${basename(suite)}`, inputs, () => lint(files));
-  const { diagnostics } = JSON.parse(report) as { diagnostics: readonly Diagnostic[] };
+  const report = await oncePerState(`lint-${basename(suite)}`, [...inputs, { value: files }], () => lint(files));
+  const diagnostics = JSON.parse(report) as readonly Diagnostic[];
   return (file) => {
     if (!(file in files)) throw new Error(`${file} was not linted.`);
     return diagnostics.filter(({ filename }) => filename === file).map(findingOf);
   };
 }
 
-/** Runs the linter once on texts as files. */
+/** Runs the linter once on texts as files, and returns its diagnostics. */
 async function lint(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'linted-'));
   try {
@@ -45,7 +44,8 @@ async function lint(files: Readonly<Record<string, string>>): Promise<string> {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), `${text}\n`);
     }
-    return await oxlint(folder, '--format', 'json', 'src', 'projections', 'test');
+    const report = await oxlint(folder, '--format', 'json', 'src', 'projections', 'test');
+    return JSON.stringify((JSON.parse(report) as { diagnostics: readonly Diagnostic[] }).diagnostics);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -68,9 +68,4 @@ function findingOf({ code = '', message, help = '' }: Diagnostic): Finding {
   return { rule: rule ?? '', message: `${message} ${help}` };
 }
 
-/** The output of the linter, which exits with 1 if it reports something. */
-const oxlint = (folder: string, ...args: string[]): Promise<string> =>
-  promisify(execFile)(process.execPath, [OXLINT, ...args], { cwd: folder, maxBuffer: 100_000_000 }).then(
-    ({ stdout }) => stdout,
-    (error: { stdout: string }) => error.stdout,
-  );
+const oxlint = (folder: string, ...args: string[]): Promise<string> => outputOfCheck([OXLINT, ...args], folder);

@@ -37,6 +37,11 @@ it.each([
   expect(await result()).toBe('result\n2');
 });
 
+it('computes again for another value', async () => {
+  const of = (value: unknown) => oncePerState('a check', [{ value }], async () => `${++computations}`, join(folder, 'cache'));
+  expect([await of({ a: '1' }), await of({ a: '1' }), await of({ a: '2' })]).toEqual(['1', '1', '2']);
+});
+
 it('does not store a result if a file was changed meanwhile', async () => {
   const inputs = [join(folder, 'sources'), join(folder, 'settings')];
   const edited = () => write('settings', 'y').then(() => 'of y');

@@ -4,16 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/verbatim-checks/', import.meta.url));
-/** They determine what is installed. */
-const INSTALLED = ['package.json', 'package-lock.json', 'patches'].map((name) =>
+/** What is installed, and what changes it. npm writes the last one when it has installed. */
+const INSTALLED = ['package.json', 'package-lock.json', 'patches', 'node_modules/.package-lock.json'].map((name) =>
   fileURLToPath(new URL(`../../${name}`, import.meta.url)),
 );
 
+/** A file or folder that a computation reads, or a value that it gets. */
+type Input = string | Readonly<{ value: unknown }>;
+
 /**
- * The result of a computation that reads only the given files and folders, and the installed packages. It is stored, and computed
- * again if the content of one of these files differs, or a file was added, moved or removed.
+ * The result of a computation that reads only the given inputs and the installed packages. It is stored, and computed again if a
+ * value or the content of one of these files differs, or a file was added, moved or removed.
  */
-export async function oncePerState(name: string, inputs: readonly string[], compute: () => Promise<string>, cache = CACHE) {
+export async function oncePerState(name: string, inputs: readonly Input[], compute: () => Promise<string>, cache = CACHE) {
   const read = [...inputs, ...INSTALLED];
   const state = await stateOf(read);
   const path = join(cache, name);
@@ -29,10 +32,14 @@ export async function oncePerState(name: string, inputs: readonly string[], comp
   return computed;
 }
 
-/** A digest of the paths and contents of files, also of those in folders, and of the version of Node. */
-async function stateOf(inputs: readonly string[]): Promise<string> {
+/** A digest of values, of the paths and contents of files, also of those in folders, and of the version of Node. */
+async function stateOf(inputs: readonly Input[]): Promise<string> {
   const lines = [process.version];
   for (const input of inputs) {
+    if (typeof input !== 'string') {
+      lines.push(JSON.stringify(input));
+      continue;
+    }
     const isFolder = (await stat(input)).isDirectory();
     const entries = isFolder ? await readdir(input, { recursive: true, withFileTypes: true }) : [];
     const files = entries.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
