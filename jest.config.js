@@ -23,7 +23,7 @@ const withPostgres = {
 export default {
   projects: [
     suite('unit', '(?<!\\.(oracle|int|e2e|fault|nats|browser)|/simulation)\\.spec\\.ts$'),
-    // As pure as unit tests, but they compare with slow enumerations.
+    // They need as little as unit tests, but enumerate much, or compare with what a compiler finds in all sources.
     suite('oracle', '\\.oracle\\.spec\\.ts$'),
     // The core in simulated processes and time, driven by seeds.
     suite('simulation', '/simulation\\.spec\\.ts$'),
