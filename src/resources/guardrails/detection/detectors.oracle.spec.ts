@@ -1,17 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { cpuMsOf } from '../../../../test/support/cpu-time.js';
-import { denylist } from './denylist.js';
+import { DETECTORS } from '../../../../test/support/detectors.js';
 import type { Detector } from './detector.js';
 import { FoldedText } from './folded-text.js';
-import { injection } from './injection.js';
-import { pii } from './pii.js';
-import { secrets } from './secrets.js';
-import { urls } from './urls.js';
-
-const personal = pii({ entities: ['EMAIL', 'PHONE', 'US_SSN', 'CREDIT_CARD', 'IPV4', 'IBAN'] });
-const guarded = urls({ allow_hosts: ['example.com'], block_hosts: ['evil.example.com', 'bad.test'] });
-const listed = denylist({ terms: ['Project Zebra', 'straße', 'c++', 'нет'], match: 'word', case_sensitive: false });
-const hints = injection({ min_hits: 1 });
 
 describe('a hostile text', () => {
   const LENGTH = 200_000;
@@ -82,7 +73,6 @@ describe('a hostile text', () => {
       'aaaaa ',
     ],
   ];
-  const DETECTORS = { personal, secrets: secrets(), listed, guarded, hints } as const;
 
   /** Linear work took at most 1.8 s (telephone numbers) and mostly less than 0.1 s of CPU time; quadratic work takes 20 s or more. */
   const LINEAR_CPU_MS_MAX = 5000;

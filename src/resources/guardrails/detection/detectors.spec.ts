@@ -1,20 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { cpuMsOf } from '../../../../test/support/cpu-time.js';
+import { DETECTORS } from '../../../../test/support/detectors.js';
 import { denylist } from './denylist.js';
 import type { Detector } from './detector.js';
 import { FoldedText } from './folded-text.js';
-import { injection } from './injection.js';
 import { pii } from './pii.js';
 import { secrets } from './secrets.js';
 import { Terms } from './terms.js';
-import { urls } from './urls.js';
 
-const ALL_ENTITIES = ['EMAIL', 'PHONE', 'US_SSN', 'CREDIT_CARD', 'IPV4', 'IBAN'] as const;
-const personal = pii({ entities: ALL_ENTITIES });
-const guarded = urls({ allow_hosts: ['example.com'], block_hosts: ['evil.example.com', 'bad.test'] });
-const listed = denylist({ terms: ['Project Zebra', 'straße', 'c++', 'нет'], match: 'word', case_sensitive: false });
-const hints = injection({ min_hits: 1 });
+const { personal, listed, guarded, hints } = DETECTORS;
 
 /** The text with each match replaced by its category and the match in brackets. */
 function marked(detector: Detector, original: string): string {
