@@ -110,8 +110,8 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
     await new Promise((resolve) => setTimeout(resolve, ms));
     await killed();
   };
-  /** Kills the process while the model of the first node has not answered yet, so that nothing of the answer was shown. */
-  const killedBeforeOutput = async () => {
+  /** Kills the process while the model of the first node has not answered yet: no text was sent, only frames of steps. */
+  const killedBeforeText = async () => {
     await eventually(() => running.model.completions.length > 0);
     await killed();
   };
@@ -152,14 +152,14 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
     ['nodes that speak', true],
     ['silent nodes', false],
   ])(
-    `a streamed run of %s ends once with a correct record, killed at ${KILLS_EACH} random moments (seed ${seed})`,
+    `a streamed run of %s ends once with a correct record, killed before its text and at ${KILLS_EACH} random moments (seed ${seed})`,
     async (_, streams) => {
       const random = new Seeded(seed);
       const agentId = await agentThat(streams);
-      for (let kill = 0; kill < KILLS_EACH; kill++) {
+      for (let kill = 0; kill <= KILLS_EACH; kill++) {
         post.requests.length = 0;
         running.model.requests.length = 0;
-        // A run that has shown nothing completes after the kill, so that not all runs end as failed, whatever the random moments.
+        // A run that has sent no text completes after the kill, so that not all runs end as failed, whatever the random moments.
         const isEarly = kill === 0;
         if (isEarly) running.model.always([hang]);
         let shown = '';
@@ -177,7 +177,7 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
           )
           .catch(() => undefined);
         const id = await messageId;
-        await (isEarly ? killedBeforeOutput() : killedAfter(random.between(0, KILLED_WITHIN_MS)));
+        await (isEarly ? killedBeforeText() : killedAfter(random.between(0, KILLED_WITHIN_MS)));
         await reading;
         await eventually(
           async () => (await log.refresh()).turns.get(id)?.seals.length === 1,
