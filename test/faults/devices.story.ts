@@ -216,7 +216,16 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
       expect((await recorded()).length).toBeLessThanOrEqual(1);
       expect(ran()).toBeLessThanOrEqual(1);
     }
+    // The list has the records of all earlier commands once it has that of a later one.
+    await asking(agentId, 'last', LONG_MS);
+    await eventually(async () => {
+      const records = await audit(device);
+      return (
+        records.some(({ command }) => command === 'last') && records.every(({ finished_at: finishedAt }) => finishedAt !== null)
+      );
+    });
     const commands = (await audit(device)).map(({ command }) => command);
+    expect(commands).toEqual(expect.arrayContaining(device.ran));
     expect(new Set(commands).size).toBe(commands.length);
     expect(new Set(device.ran).size).toBe(device.ran.length);
   }, 300_000);
