@@ -21,8 +21,10 @@ declare
 begin
   select * into bounds from event_store.stream s where s.number = stream_number;
   perform set_config('event_store.scavenging', 'on', true);
+  -- The events to delete are found once. A join would search them again for each event of the stream if the statistics of the table
+  -- are older than the stream, which takes longer than a statement may.
   delete from event_store.event e
-  where e.stream = stream_number and e.revision in (
+  where e.stream = stream_number and e.revision = any (array(
     select old.revision from event_store.event old
     where old.stream = stream_number
       and (
@@ -31,7 +33,7 @@ begin
         or old.at <= now() - bounds.max_age_seconds * interval '1 second'
       )
     order by old.revision limit events_max
-  );
+  ));
   get diagnostics deleted = row_count;
   perform set_config('event_store.scavenging', 'off', true);
   if deleted < events_max then

@@ -56,7 +56,6 @@ const STEPS = [
   './bounded-appends.sql',
   './unfinished-scavenges.sql',
   './counted-streams.sql',
-  './single-searches.sql',
 ].map((step) => new URL(step, import.meta.url));
 
 /** The log in Postgres tables, shared by any number of processes. */
