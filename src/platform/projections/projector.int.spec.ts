@@ -80,19 +80,22 @@ describe('the projector', () => {
         select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       return row!.count;
     };
-    await held`begin`;
-    for (const { schema } of definitions) await held`lock table ${held(schema)}.account in exclusive mode`;
     const progress = new Progress(systemTiming);
-    await start(many, progress);
-    await eventually(async () => (await blocked()) === 5);
-    for (let look = 0; look < 20; look++) expect((await database.sql`select pg_sleep(0.02)`).count).toBe(1);
-    expect(await blocked()).toBe(5);
-    await held`rollback`;
+    try {
+      await held`begin`;
+      for (const { schema } of definitions) await held`lock table ${held(schema)}.account in exclusive mode`;
+      await start(many, progress);
+      await eventually(async () => (await blocked()) === 5);
+      for (let look = 0; look < 20; look++) expect((await database.sql`select pg_sleep(0.02)`).count).toBe(1);
+      expect(await blocked()).toBe(5);
+    } finally {
+      await held`rollback`;
+      held.release();
+      await blocker.end();
+    }
     const freshness = new PostgresFreshness(database.sql, many, progress, store, systemTiming);
     const names = many.map(({ name }) => name);
     expect(await freshness.reached(names, position)).toBe(true);
-    held.release();
-    await blocker.end();
   });
 
   it('writes events that are close together in few transactions while no reader waits', async () => {

@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import type { Projection } from '../../../projections/projection.js';
 import type { LogFilter } from '../../kernel/event-sourcing/event-store.js';
 import { Leadership } from '../supervision/leadership.js';
+import { Semaphore } from '../supervision/semaphore.js';
 import { definitionOf } from './definition.js';
 import { LiveGroup } from './live-group.js';
 import { ProjectionRunner, type RunnerDependencies } from './projection-runner.js';
-import { Semaphore } from '../supervision/semaphore.js';
 
 /** The share of the process's connections that projections use while they are behind. The others stay free for requests. */
 const CATCHING_UP_SHARE = 0.5;
@@ -30,7 +30,7 @@ export class Projector {
     const definitions = await Promise.all(this.projections.map(definitionOf));
     const group = new LiveGroup(this.dependencies, unionOf(this.projections));
     const { max: connections } = this.dependencies.sql.options;
-    const catchingUp = new Semaphore(Math.floor(connections * CATCHING_UP_SHARE));
+    const catchingUp = new Semaphore(Math.ceil(connections * CATCHING_UP_SHARE));
     const dependencies = { ...this.dependencies, leadership: this.leadership, group, catchingUp };
     this.runners = definitions.map((definition) => new ProjectionRunner(dependencies, definition));
     this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
