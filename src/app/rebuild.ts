@@ -4,6 +4,7 @@ import { projections } from '../../projections/catalogue.js';
 import type { Projection } from '../../projections/projection.js';
 import type { EventStore } from '../kernel/event-sourcing/event-store.js';
 import type { LogUse } from '../kernel/event-sourcing/log-format.js';
+import { collectFailures } from '../kernel/each-of.js';
 import { isDiskFull } from '../kernel/full-disk.js';
 import { configOrExit } from '../platform/config/load-config.js';
 import { EventStoreDbEventStore } from '../platform/event-store/eventstoredb/eventstoredb-event-store.js';
@@ -49,7 +50,8 @@ type Opened = Readonly<{
   /** The folder of the embedded Postgres; undefined with another one, whose disk is not known. */
   folder: string | undefined;
   start: () => Promise<void>;
-  close: () => Promise<void>;
+  /** Closes everything that can be closed, and resolves to the failures. */
+  close: () => Promise<readonly unknown[]>;
 }>;
 type Options = { verify?: true; parked?: true; json?: true };
 
@@ -76,10 +78,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-// Node itself would end with 1.
+// Node itself would end with 1. An error after the result, while the stores are closed, leaves the exit code as it is.
 process.on('uncaughtException', (error) => {
   process.stderr.write(`${error.stack ?? error.message}\n`);
-  process.exit(EXIT.failed);
+  process.exit(process.exitCode ?? EXIT.failed);
 });
 void start();
 
@@ -90,12 +92,16 @@ async function start(): Promise<void> {
     await readableLog(opened);
     process.exitCode = await run(opened);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${messageOf(error)}\n`);
     process.exitCode = error instanceof RebuildCancelled ? EXIT.cancelled : EXIT.failed;
-  } finally {
-    await opened?.close();
   }
+  const unclosed = (await opened?.close()) ?? [];
+  for (const error of unclosed) process.stderr.write(`A store could not be closed: ${messageOf(error)}\n`);
+  // What is still open would keep the process running.
+  if (unclosed.length > 0) process.exit();
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Opens the stores of the service. An embedded Postgres that the service runs is shared; otherwise it is started. */
 async function open(): Promise<Opened> {
@@ -114,11 +120,8 @@ async function open(): Promise<Opened> {
     },
     logUse: logUseOf(config),
     folder: embedded && config.dataDir,
-    close: async () => {
-      await log.close();
-      await database.end({ timeout: 5 });
-      await embedded?.stop();
-    },
+    close: () =>
+      collectFailures([() => log.close(), () => database.end({ timeout: 5 }), async () => embedded?.stop()], (end) => end(), 1),
   };
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +67,8 @@ const reached = (position: bigint) =>
 /** Runs `npm run rebuild -- conversations` in a separate process. */
 const rebuild = (...options: string[]) => rebuildIn(database.url, options);
 
-function rebuildIn(url: string, options: readonly string[] = []) {
+/** `url`: undefined for an embedded Postgres in `dataDir`. */
+function rebuildIn(url: string | undefined, options: readonly string[] = []) {
   const { PATH, HOME } = process.env;
   const child: ChildProcess = spawn(process.execPath, [join(program, 'program/rebuild.js'), 'conversations', ...options], {
     env: { PATH, HOME, DATABASE_URL: url, DATA_DIR: dataDir },
@@ -188,6 +190,20 @@ describe('A rebuild as a process', () => {
     expect([code, said]).toEqual([2, expect.stringContaining('no live rows of this version')]);
     await other.close();
   });
+
+  it(
+    'reports that its Postgres cannot be closed beside its result, which alone decides the exit code',
+    async () => {
+      const { ended } = rebuildIn(undefined);
+      const lock = join(dataDir, 'postgres', 'owner');
+      await eventually(() => existsSync(lock));
+      rmSync(lock);
+      mkdirSync(lock);
+      const { code, said } = await ended;
+      expect([code, said]).toEqual([0, expect.stringMatching(/in place\.[^]*could not be closed: EISDIR/)]);
+    },
+    MINUTES,
+  );
 
   it.each([
     ['an unknown option', ['all', '--verfy'], /unknown option '--verfy'/],
