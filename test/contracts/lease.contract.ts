@@ -3,7 +3,7 @@ import { newId } from '../../src/kernel/ids.js';
 import type { KeyValue } from '../../src/kernel/messaging/key-value.js';
 import { holdLease, holdSlot, isHeld, type LeaseOptions } from '../../src/kernel/messaging/lease.js';
 import { systemIds } from '../../src/platform/system-ids.js';
-import { systemTiming } from '../../src/platform/system-timing.js';
+import { renewingEvery } from '../support/renewal-timing.js';
 
 export type KeyValueForLeases = Readonly<{
   here: KeyValue;
@@ -15,6 +15,7 @@ export type KeyValueForLeases = Readonly<{
   close: () => Promise<void>;
 }>;
 
+/** Many renewals in the duration of a lease, also on a slow test machine. */
 const RENEW_MS = 50;
 const LOOKS = 12;
 
@@ -43,15 +44,14 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
   };
   const as = (holder: string, more: Partial<LeaseOptions> = {}): LeaseOptions => ({
     ttlMs: state.ttlMs,
-    renewMs: RENEW_MS,
     holder,
-    timing: systemTiming,
+    timing: renewingEvery(RENEW_MS),
     ids: systemIds,
     signal: test.signal,
     ...more,
   });
   /** A holder that has crashed: it does not renew. */
-  const dead = (holder: string): LeaseOptions => as(holder, { renewMs: 60_000 });
+  const dead = (holder: string): LeaseOptions => as(holder, { timing: renewingEvery(60_000) });
 
   it('is held by one holder at a time, whom every process can read', async () => {
     const key = newId();

@@ -5,15 +5,17 @@ import { holdLease, isHeld, type Lease } from '../../src/kernel/messaging/lease.
 import { NatsKeyValue } from '../../src/platform/messaging/key-value/nats-key-value.js';
 import { NatsConnection } from '../../src/platform/messaging/nats/nats-connection.js';
 import { systemIds } from '../../src/platform/system-ids.js';
-import { systemTiming } from '../../src/platform/system-timing.js';
 import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
+import { renewingEvery } from '../support/renewal-timing.js';
 import { retryWhile } from '../support/retry-while.js';
 import { leaseContract } from './lease.contract.js';
 
+const RENEW_MS = 100;
+
 /** The lease of the first key whose claim is answered in time. A claim without an answer may still take effect. */
 async function leaseWithRetry(keyValue: NatsKeyValue, ttlMs: number): Promise<Lease> {
-  const options = { ttlMs, renewMs: 100, holder: 'one', timing: systemTiming, ids: systemIds };
+  const options = { ttlMs, holder: 'one', timing: renewingEvery(RENEW_MS), ids: systemIds };
   return retryWhile(KeyValueUnavailable, async (attempt) => (await holdLease(keyValue, `key-${attempt}`, options))!);
 }
 
@@ -54,12 +56,12 @@ describe('a lease over NATS', () => {
     const [here, there] = [new NatsKeyValue(one), new NatsKeyValue(two)];
     const [clock, ttlMs] = [Date.now, 60_000];
     try {
-      const lease = (await holdLease(here, 'key', { ttlMs, renewMs: 100, holder: 'one', timing: systemTiming, ids: systemIds }))!;
+      const lease = (await holdLease(here, 'key', { ttlMs, holder: 'one', timing: renewingEvery(RENEW_MS), ids: systemIds }))!;
       await here.put('brief', 'x', { ttlMs: 200 });
       Date.now = () => clock() + minutes * 60_000;
       expect(await isHeld(there, 'key')).toBe(true);
       expect(
-        await holdLease(there, 'key', { ttlMs, renewMs: 100, holder: 'two', timing: systemTiming, ids: systemIds }),
+        await holdLease(there, 'key', { ttlMs, holder: 'two', timing: renewingEvery(RENEW_MS), ids: systemIds }),
       ).toBeUndefined();
       await eventually(async () => (await there.get('brief')) === undefined);
       expect(lease.lost.aborted).toBe(false);

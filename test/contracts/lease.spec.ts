@@ -4,6 +4,7 @@ import { holdLease } from '../../src/kernel/messaging/lease.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
+import { renewingEvery } from '../support/renewal-timing.js';
 import { leaseContract } from './lease.contract.js';
 
 /** A key-value store that can be made unavailable. */
@@ -15,7 +16,8 @@ class Interrupted extends InProcessKeyValue {
   }
 }
 
-const options = { ttlMs: 300, renewMs: 20, holder: 'one', timing: systemTiming, ids: systemIds };
+const RENEW_MS = 20;
+const options = { ttlMs: 300, holder: 'one', timing: renewingEvery(RENEW_MS), ids: systemIds };
 
 describe('a lease in one process', () => {
   beforeAll(() => void jest.useFakeTimers());
@@ -31,9 +33,20 @@ describe('a lease in one process', () => {
     const keyValue = new Interrupted();
     const lease = (await holdLease(keyValue, 'key', options))!;
     keyValue.away = true;
-    await pass(options.ttlMs - 2 * options.renewMs);
+    await pass(options.ttlMs - 2 * RENEW_MS);
     keyValue.away = false;
     await pass(3 * options.ttlMs);
+    expect(lease.lost.aborted).toBe(false);
+    await lease.release();
+  });
+
+  it('is renewed three times in its duration, so that one renewal may fail', async () => {
+    const keyValue = new Interrupted();
+    const lease = (await holdLease(keyValue, 'key', { ...options, timing: systemTiming }))!;
+    keyValue.away = true;
+    await pass(options.ttlMs / 2);
+    keyValue.away = false;
+    await pass(options.ttlMs);
     expect(lease.lost.aborted).toBe(false);
     await lease.release();
   });

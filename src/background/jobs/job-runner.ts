@@ -132,7 +132,7 @@ export class JobRunner extends BackgroundCalls {
   private async claim({ jobId, ownerId, conversationId }: JobStarted['data']): Promise<Claim | undefined> {
     const { staleMs, perConversationMax, perUserMax } = this.options.settings;
     const { timing, ids } = this.parts;
-    const options = { ttlMs: staleMs, renewMs: staleMs / 3, holder: this.id, timing, ids };
+    const options = { ttlMs: staleMs, holder: this.id, timing, ids };
     const leases: Lease[] = [];
     const claims = [
       () => holdSlot(this.keyValue, conversationSlots(conversationId), perConversationMax, options),

@@ -5,8 +5,6 @@ import type { Timing } from '../timing.js';
 export type LeaseOptions = Readonly<{
   /** The lease expires this long after its last renewal. */
   ttlMs: number;
-  /** The interval between renewals. A third of `ttlMs` allows two failed renewals. */
-  renewMs: number;
   /** The name of the holder. Other processes can read it. */
   holder: string;
   timing: Timing;
@@ -23,6 +21,9 @@ export type Lease = Readonly<{
   /** Gives the lease up. Does nothing if the lease is already lost. While the store is away the lease expires instead. */
   release: () => Promise<void>;
 }>;
+
+/** Number of renewals in the duration of a lease. */
+const RENEWALS = 3;
 
 type Claim = Readonly<{ holder: string; claim: string }>;
 
@@ -68,7 +69,7 @@ class HeldLease implements Lease {
     private readonly options: LeaseOptions,
   ) {
     this.expireAt(expiresAt);
-    this.cancelRenewal = options.timing.every(options.renewMs, () => this.beat());
+    this.cancelRenewal = options.timing.every(options.ttlMs / RENEWALS, () => this.beat());
     options.signal?.addEventListener('abort', this.onAbort, { once: true });
     if (options.signal?.aborted) void this.release();
   }

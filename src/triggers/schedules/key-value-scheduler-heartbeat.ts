@@ -62,7 +62,6 @@ export class KeyValueSchedulerHeartbeat extends SchedulerHeartbeat implements Be
     if (this.presence && !this.presence.lost.aborted) return;
     this.presence = await holdLease(this.keyValue, `${SCHEDULER_LEASES}${this.id}`, {
       ttlMs: PRESENCE_TTL_MS,
-      renewMs: PRESENCE_TTL_MS / 3,
       holder: this.id,
       timing: this.timing,
       ids: this.ids,

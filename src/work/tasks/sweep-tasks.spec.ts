@@ -147,7 +147,6 @@ it('a started task is nudged when no worker holds its lease', async () => {
   ]);
   const lease = await holdLease(keyValue, taskLease('held'), {
     ttlMs: 60_000,
-    renewMs: 20_000,
     holder: 'somebody',
     timing: systemTiming,
     ids: systemIds,

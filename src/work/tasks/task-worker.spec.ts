@@ -188,7 +188,6 @@ it('takes over a task from a lost worker, but not from one that holds its lease'
   await streams.transact(taskStream(taskId), task, startTask(taskId, 'lost worker', now), cause);
   const lease = await holdLease(keyValue, taskLease(taskId), {
     ttlMs: 1_000,
-    renewMs: 300,
     holder: 'other',
     timing: systemTiming,
     ids: systemIds,

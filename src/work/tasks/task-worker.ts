@@ -215,6 +215,6 @@ export class TaskWorker {
 
   private leaseOf(ttlMs: number): LeaseOptions {
     const { timing, ids } = this.parts;
-    return { ttlMs, renewMs: ttlMs / 3, holder: this.id, timing, ids };
+    return { ttlMs, holder: this.id, timing, ids };
   }
 }

@@ -14,7 +14,6 @@ it('a service is degraded while no worker is alive', async () => {
   const hold = (worker: string) =>
     holdLease(keyValue, `${WORKER_LEASES}${worker}`, {
       ttlMs: 60_000,
-      renewMs: 20_000,
       holder: worker,
       timing: systemTiming,
       ids: systemIds,

@@ -91,7 +91,7 @@ export class TurnsWorker extends TurnTaker implements OnApplicationBootstrap, Be
   private async keepLease(signal: AbortSignal): Promise<void> {
     const { timing, ids, runner } = this;
     const ttlMs = producerLeaseMs(this.options);
-    const lease = { ttlMs, renewMs: ttlMs / 3, holder: runner.producer, timing, ids, signal };
+    const lease = { ttlMs, holder: runner.producer, timing, ids, signal };
     for (let failures = 0; !signal.aborted;) {
       try {
         const held = await holdLease(this.keyValue, producerKey(runner.producer), lease);

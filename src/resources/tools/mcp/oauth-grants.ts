@@ -103,7 +103,7 @@ export class OAuthGrants {
 
   private async renewAlone(ownerId: string, grantId: string, before: Current, cause: Cause): Promise<Current> {
     const { timing, ids } = this;
-    const options = { ttlMs: REFRESH_LEASE_MS, renewMs: REFRESH_LEASE_MS / 3, holder: grantId, timing, ids };
+    const options = { ttlMs: REFRESH_LEASE_MS, holder: grantId, timing, ids };
     for (let waitedMs = 0; waitedMs <= 2 * REFRESH_LEASE_MS; waitedMs += REFRESH_POLL_MS) {
       const lease = await holdLease(this.keyValue, `mcp-oauth.${grantId}`, options);
       try {
