@@ -1,11 +1,11 @@
 import type { Sql, TransactionSql } from 'postgres';
-import { insertInto, type RowChange, type Statement } from '../../../projections/projection.js';
+import { type Change, insertInto, type RowChange } from '../../../projections/projection.js';
 import { eventAt, type EventStore, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { isPurge } from '../../kernel/event-sourcing/purge-events.js';
 import { describeFault } from '../supervision/described-fault.js';
 import { isOutage } from '../supervision/outage.js';
 import { type Definition, DefinitionChanged } from './definition.js';
-import { changesOf } from './changes.js';
+import { changesOf, entityOf } from './changes.js';
 import { sendOneByOne } from './change-batch.js';
 import { enter, keepPlacesOfHeld, readCheckpoint, takeOver } from './schema.js';
 
@@ -21,12 +21,47 @@ export class TooManyHeld extends Error {
 
 export type Parked = Readonly<{ entity: string; position: string; error: string; since: Date; held: number }>;
 
+/** The event with which an entity was parked, and why. */
+export type Parking = Readonly<{ event: StoredEvent; fault: unknown }>;
+
+/** A change to make, or an event to apply, which is answered with its fault or with undefined. */
+type ParkingStep = Readonly<{ change: Change } | { apply: StoredEvent }>;
+
+/**
+ * The rule of parking: an event that cannot be applied parks its entity, whose events are held until one releases it. Updates
+ * `parked`, and returns the number of events that were held.
+ */
+export function* parkingSteps(
+  tx: TransactionSql,
+  definition: Definition,
+  events: readonly StoredEvent[],
+  parked: Map<string, Parking | undefined>,
+): Generator<ParkingStep, number, unknown> {
+  let held = 0;
+  for (const event of events) {
+    const entity = entityOf(definition, event);
+    if (parked.has(entity) && releases(entity, event)) {
+      yield { change: tx`delete from parked where entity = ${entity}` };
+      parked.delete(entity);
+    }
+    if (!parked.has(entity)) {
+      const fault = yield { apply: event };
+      if (fault === undefined) continue;
+      yield { change: park(entity, event, fault) };
+      parked.set(entity, { event, fault });
+    }
+    yield { change: hold(entity, event) };
+    held++;
+  }
+  return held;
+}
+
 /** Parks an entity: its rows stay unchanged, and its later events are held. */
-export const park = (entity: string, event: StoredEvent, fault: unknown): RowChange =>
+const park = (entity: string, event: StoredEvent, fault: unknown): RowChange =>
   insertInto('parked', { entity, position: String(event.position), error: describeFault(fault) });
 
 /** Holds an event until its entity is released. Its text is only in the log, so that a purge reaches it. */
-export const hold = (entity: string, event: StoredEvent): RowChange =>
+const hold = (entity: string, event: StoredEvent): RowChange =>
   insertInto('held', { position: String(event.position), entity, stream: event.stream, revision: event.revision });
 
 export const parkedIn = (sql: Sql, schema: string): Promise<Parked[]> => sql<Parked[]>`
@@ -82,10 +117,7 @@ async function retryEntity(tx: TransactionSql, store: EventStore, definition: De
  * Whether an event releases its parked entity: after a purge of the whole entity, its earlier events do not count any more, and
  * its rows must not stay. A rebuild reads the log without them.
  */
-export const releases = (entity: string, { stream, type }: StoredEvent): boolean => entity === stream && isPurge(type);
-
-/** Releases an entity, without its held events. */
-export const release = (tx: TransactionSql, entity: string): Statement => tx`delete from parked where entity = ${entity}`;
+const releases = (entity: string, { stream, type }: StoredEvent): boolean => entity === stream && isPurge(type);
 
 /** Applies one event alone and returns the error; undefined on success. */
 export async function tryEvent(tx: TransactionSql, definition: Definition, event: StoredEvent): Promise<unknown> {
@@ -94,6 +126,9 @@ export async function tryEvent(tx: TransactionSql, definition: Definition, event
     return undefined;
   } catch (error) {
     if (isOutage(error)) throw error;
-    return error ?? new Error('A handler threw nothing.');
+    return faultOf(error);
   }
 }
+
+/** What a handler threw, which is always defined. */
+export const faultOf = (thrown: unknown): unknown => thrown ?? new Error('A handler threw nothing.');

@@ -14,7 +14,8 @@ import type { Definition } from './definition.js';
 import type { LiveGroup } from './live-group.js';
 import type { Progress } from './progress.js';
 import type { ProjectionFaults } from './projection-faults.js';
-import { type Parking, ProjectionWriter } from './projection-writer.js';
+import type { Parking } from './parking.js';
+import { ProjectionWriter } from './projection-writer.js';
 import { createSchema } from './schema.js';
 import { FencedOut } from './shared-transaction.js';
 

@@ -3,15 +3,12 @@ import type { Change } from '../../../projections/projection.js';
 import { type decode } from '../../kernel/event-sourcing/codec.js';
 import type { LogPage, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { isOutage } from '../supervision/outage.js';
-import { changesOf, concerns, entityOf } from './changes.js';
+import { changesOf, concerns } from './changes.js';
 import type { Definition } from './definition.js';
 import { type ChangeBatch, sendOneByOne } from './change-batch.js';
-import { HELD_EVENTS_MAX, hold, park, release, releases, TooManyHeld, tryEvent } from './parking.js';
+import { faultOf, HELD_EVENTS_MAX, type Parking, parkingSteps, TooManyHeld, tryEvent } from './parking.js';
 import { type Checkpoint, enter, keepPlacesOfHeld, readHeld, takeOver } from './schema.js';
 import { type CheckpointMove, FencedOut, moveCheckpoints, type Portion, writeTogether } from './shared-transaction.js';
-
-/** The event with which an entity was parked, and why. */
-export type Parking = Readonly<{ event: StoredEvent; fault: unknown }>;
 
 /** The parked entities, with the reasons of those that this writer has parked. */
 type ParkedEntities = ReadonlyMap<string, Parking | undefined>;
@@ -140,35 +137,26 @@ export class ProjectionWriter {
     parked: Map<string, Parking | undefined>,
     decodes: typeof decode,
   ): number {
-    let held = 0;
-    for (const event of events) {
-      const entity = entityOf(this.definition, event);
-      if (parked.has(entity) && releases(entity, event)) {
-        batch.add(release(tx, entity));
-        parked.delete(entity);
+    const apply = (event: StoredEvent): unknown => {
+      let changes: readonly Change[];
+      try {
+        changes = changesOf(this.definition, event, tx, decodes);
+      } catch (error) {
+        return faultOf(error);
       }
-      if (!parked.has(entity)) {
-        const changes = this.changesOrFault(event, tx, decodes);
-        if ('fault' in changes) {
-          batch.add(park(entity, event, changes.fault));
-          parked.set(entity, { event, fault: changes.fault });
-        } else {
-          for (const change of changes) batch.add(change);
-          continue;
-        }
+      for (const change of changes) batch.add(change);
+      return undefined;
+    };
+    const steps = parkingSteps(tx, this.definition, events, parked);
+    let step = steps.next();
+    while (!step.done) {
+      if ('apply' in step.value) step = steps.next(apply(step.value.apply));
+      else {
+        batch.add(step.value.change);
+        step = steps.next();
       }
-      batch.add(hold(entity, event));
-      held++;
     }
-    return held;
-  }
-
-  private changesOrFault(event: StoredEvent, tx: TransactionSql, decodes: typeof decode): readonly Change[] | { fault: unknown } {
-    try {
-      return changesOf(this.definition, event, tx, decodes);
-    } catch (fault) {
-      return { fault };
-    }
+    return step.value;
   }
 
   /** Applies the events one by one and parks only those that the tables refuse. */
@@ -176,24 +164,17 @@ export class ProjectionWriter {
     const parked = new Map(this.state.parked);
     const held = await this.sql.begin(async (tx) => {
       await Promise.all([enter(tx, this.schema), moveCheckpoints(tx, [this.moveTo(to, events)])]);
-      let count = 0;
-      for (const event of events) {
-        const entity = entityOf(this.definition, event);
-        if (parked.has(entity) && releases(entity, event)) {
-          await release(tx, entity);
-          parked.delete(entity);
+      const steps = parkingSteps(tx, this.definition, events, parked);
+      let step = steps.next();
+      while (!step.done) {
+        if ('apply' in step.value) step = steps.next(await tryEvent(tx, this.definition, step.value.apply));
+        else {
+          await sendOneByOne(tx, [step.value.change]);
+          step = steps.next();
         }
-        if (!parked.has(entity)) {
-          const fault = await tryEvent(tx, this.definition, event);
-          if (fault === undefined) continue;
-          await sendOneByOne(tx, [park(entity, event, fault)]);
-          parked.set(entity, { event, fault });
-        }
-        await sendOneByOne(tx, [hold(entity, event)]);
-        count++;
       }
-      this.refuseTooMany(count);
-      return count;
+      this.refuseTooMany(step.value);
+      return step.value;
     });
     this.moved(to, events, parked, held);
   }
