@@ -13,6 +13,7 @@ import { ScheduleLogQueries } from './schedules/schedule-log.queries.js';
 import { TaskQueries } from './tasks/tasks.queries.js';
 import { UnsealedTurnQueries } from './unsealed-turns/unsealed-turns.queries.js';
 import { WorkflowRunLogQueries } from './workflow-runs/workflow-run-log.queries.js';
+import { WorkflowRunQueries } from './workflow-runs/workflow-runs.queries.js';
 
 /** The number of rows of each kind, one a minute, or one an hour of events. */
 const MANY = 4_000;
@@ -73,8 +74,8 @@ beforeAll(async () => {
     select 't' || n, 'webhook-run', case when n % 1000 = 0 then 'bob' else 'ann' end, 'queued', ${NOW}::timestamptz + n * interval '1 second', ${NOW}::timestamptz + n * interval '1 second'
     from generate_series(1, ${MANY}::integer) n`;
   await sql`
-    insert into workflow_runs.workflow_run (workflow_run_id, owner_id, workflow_owner_id, status, started_at, ended_at)
-    select 'w' || n, 'ann', 'ann', 'completed', at, at
+    insert into workflow_runs.workflow_run (workflow_run_id, workflow_id, owner_id, workflow_owner_id, status, started_at, ended_at)
+    select 'w' || n, 'g' || n % 40, 'ann', 'ann', 'completed', at, at
     from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
   await sql`
     insert into unsealed_turns.unsealed_turn (turn_id, conversation_id, producer, expires_at, since)
@@ -161,6 +162,14 @@ it.each<[string, (queries: UnsealedTurnQueries) => Promise<readonly unknown[]>]>
   const found = (models: ReadModels) => of(new UnsealedTurnQueries(models));
   expect((await found(new ReadModels(database.sql))).length).toBeGreaterThan(0);
   expect(await read(found)).toBeLessThan(FEW);
+});
+
+it('the runs of a deleted workflow are found without reading those of others, also before the deletions are analyzed', async () => {
+  await database.sql`insert into workflow_runs.deleted_workflow (workflow_id, deleted_at) values ('g1', ${NOW})`;
+  const first = await new WorkflowRunQueries(new ReadModels(database.sql)).ofDeletedWorkflows(PAGE, undefined);
+  expect(first).toHaveLength(PAGE);
+  for (const after of [undefined, first.at(-1)])
+    expect(await read((models) => new WorkflowRunQueries(models).ofDeletedWorkflows(PAGE, after))).toBeLessThan(FEW);
 });
 
 it('a search for a text that many other users have, but not this one, looks up few of theirs', async () => {
