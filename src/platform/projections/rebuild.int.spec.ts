@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { pino } from 'pino';
-import { accounts, append, moved, opened, purged } from '../../../test/support/accounts.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
-import type { Projection } from '../../../projections/projection.js';
+import { rebuildWorld } from '../../../test/support/rebuild-world.js';
 import {
-  eventAt,
   LOG_DIFFERS,
   LOG_ENDS_EARLIER,
   LogDiffers,
@@ -15,71 +12,10 @@ import {
 } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import { systemTiming } from '../system-timing.js';
-import { definitionOf } from './definition.js';
-import { PostgresFreshness } from './postgres-freshness.js';
-import { Progress } from './progress.js';
-import { ProjectionWriter } from './projection-writer.js';
-import { Projector } from './projector.js';
-import { LATE_CHECK_MS, Rebuild, RebuildCancelled, type RebuildOptions, RebuildUnderWay } from './rebuild.js';
+import { RebuildCancelled, RebuildUnderWay } from './rebuild.js';
 
-const log = pino({ level: 'silent' });
-let database: TestDatabase;
-let store: InMemoryEventStore;
-let running: Projector[];
-
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database.close());
-beforeEach(async () => {
-  for (const schema of ['accounts', 'accounts_rebuilt', 'accounts_retired'])
-    await database.sql`drop schema if exists ${database.sql(schema)} cascade`;
-  store = new InMemoryEventStore();
-  running = [];
-});
-afterEach(() => Promise.all(running.map((projector) => projector.stop())));
-
-async function project(projection: Projection = accounts()): Promise<Projector> {
-  const projector = new Projector({ sql: database.sql, store, progress: new Progress(systemTiming), timing: systemTiming, log }, [
-    projection,
-  ]);
-  running.push(projector);
-  await projector.start();
-  return projector;
-}
-
-const rebuild = (projection: Projection = accounts(), options: Partial<RebuildOptions> = {}) =>
-  Rebuild.run(database.sql, store, projection, {
-    timing: systemTiming,
-    signal: new AbortController().signal,
-    onProgress: () => undefined,
-    ...options,
-  });
-
-const reached = (position: bigint) =>
-  new PostgresFreshness(database.sql, [accounts()], new Progress(systemTiming), store, systemTiming).reached(
-    ['accounts'],
-    position,
-  );
-
-const schemas = async () =>
-  (await database.sql<{ nspname: string }[]>`select nspname from pg_namespace where nspname like 'accounts%' order by 1`).map(
-    ({ nspname }) => nspname,
-  );
-
-const cents = async () => {
-  const [row] = await database.sql<{ sum: number }[]>`select coalesce(sum(cents), 0)::integer as sum from accounts.account`;
-  return row!.sum;
-};
-
-async function openAccounts(count: number, movements: number): Promise<bigint> {
-  let position = -1n;
-  for (let n = 0; n < count; n++) {
-    const moves = Array.from({ length: movements }, () => moved(`${n}`, 1));
-    position = await append(store, `account-${n}`, opened(`${n}`), ...moves);
-  }
-  return position;
-}
+const world = rebuildWorld();
+const { project, rebuild, reached, schemas, cents, openAccounts } = world;
 
 /** A log that refuses to be read after a place between two of its events. */
 class LogWithoutEventAt extends InMemoryEventStore {
@@ -102,30 +38,20 @@ class LogWithoutEventAt extends InMemoryEventStore {
   }
 }
 
-/** A log whose bounds have deleted the events that they hide. */
-class ScavengedLog extends InMemoryEventStore {
-  override async *readAll(reading: LogReading) {
-    for await (const page of super.readAll(reading)) {
-      const kept = await Promise.all(page.events.map(({ stream, revision }) => eventAt(this, stream, revision)));
-      yield { ...page, events: page.events.filter((_, index) => kept[index]) };
-    }
-  }
-}
-
 describe('a rebuild', () => {
   it('rebuilds the live rows from the log while the projector runs, and replaces them', async () => {
     await project();
     await reached(await openAccounts(20, 30));
     let more = Promise.resolve(0n);
     const outcome = await rebuild(accounts(), {
-      onProgress: () => void (more = more.then(() => append(store, 'account-1', moved('1', 1)))),
+      onProgress: () => void (more = more.then(() => append(world.store, 'account-1', moved('1', 1)))),
     });
     expect(outcome).toMatchObject({ swapped: true, comparison: { difference: undefined }, parked: [] });
     expect(outcome.events).toBeGreaterThanOrEqual(620);
-    await reached(await append(store, 'account-2', moved('2', 1000)));
+    await reached(await append(world.store, 'account-2', moved('2', 1000)));
     await reached(await more);
     expect(await schemas()).toEqual(['accounts']);
-    const [row] = await database.sql<{ rows: number }[]>`select count(*)::integer as rows from accounts.movement`;
+    const [row] = await world.sql<{ rows: number }[]>`select count(*)::integer as rows from accounts.movement`;
     expect((await cents()) - 999).toBe(row!.rows);
   });
 
@@ -134,7 +60,7 @@ describe('a rebuild', () => {
     ['all of them', accounts(), ['account_by_words', 'movement_of_account']],
   ])('builds indexes last, %s, also when it was interrupted before', async (_, projection, last) => {
     const indexesIn = async (schema: string) =>
-      (await database.sql<{ indexname: string }[]>`select indexname from pg_indexes where schemaname = ${schema} order by 1`).map(
+      (await world.sql<{ indexname: string }[]>`select indexname from pg_indexes where schemaname = ${schema} order by 1`).map(
         ({ indexname }) => indexname,
       );
     const projector = await project(projection);
@@ -159,7 +85,7 @@ describe('a rebuild', () => {
     let reads = 0;
     const readers = Array.from({ length: 4 }, async () => {
       while (reading) {
-        const rows = await database.sql`select account, sum(movement.cents) from accounts.account join accounts.movement using (account) group by 1`; // oxfmt-ignore
+        const rows = await world.sql`select account, sum(movement.cents) from accounts.account join accounts.movement using (account) group by 1`; // oxfmt-ignore
         expect(rows).toHaveLength(5);
         reads++;
       }
@@ -175,7 +101,7 @@ describe('a rebuild', () => {
     await reached(await openAccounts(2, 1));
     const pause: Timing['pause'] = (_, signal) => systemTiming.pause(20, signal);
     const hurried = Object.assign(Object.create(systemTiming) as Timing, { pause });
-    const backup = await database.sql.reserve();
+    const backup = await world.sql.reserve();
     await backup`begin`;
     await backup`select from accounts.account`;
     expect(await rebuild(accounts(), { timing: hurried })).toMatchObject({ swapped: true });
@@ -186,76 +112,11 @@ describe('a rebuild', () => {
     expect(await schemas()).toEqual(['accounts']);
   });
 
-  it('repairs rows that differ from the log, and only names the first one when it verifies', async () => {
-    await project();
-    await reached(await openAccounts(3, 2));
-    await database.sql`update accounts.account set cents = 77 where account = '1'`;
-    await database.sql`delete from accounts.movement where account = '2'`;
-    const verified = await rebuild(accounts(), { verifyOnly: true });
-    expect(verified.comparison!.difference).toMatchObject({
-      table: 'account',
-      key: { account: '1' },
-      live: { account: '1', cents: 77 },
-      rebuilt: { account: '1', cents: 2 },
-    });
-    expect(await schemas()).toEqual(['accounts']);
-    expect(await cents()).toBe(81);
-    expect((await rebuild()).comparison!.difference).toBeDefined();
-    expect(await cents()).toBe(6);
-    expect((await rebuild(accounts(), { verifyOnly: true })).comparison!.difference).toBeUndefined();
-  });
-
-  describe('of live rows that have not reached the purge of events that the log no longer has', () => {
-    let end: bigint;
-    beforeEach(async () => {
-      store = new ScavengedLog();
-      const projector = await project();
-      await reached(await openAccounts(3, 2));
-      await projector.stop();
-      end = await append(store, 'account-1', purged('1'));
-      await store.setRetention('account-1', { truncateBefore: 3 });
-    });
-    /** Verifies, and does something while it waits for the live rows. */
-    const verify = (whileLate: () => Promise<unknown>, more: Partial<Timing> = {}) => {
-      const pause: Timing['pause'] = async (ms, signal) =>
-        void (await (ms === LATE_CHECK_MS ? whileLate() : systemTiming.pause(ms, signal)));
-      const timing = Object.assign(Object.create(systemTiming) as Timing, { pause, ...more });
-      return rebuild(accounts(), { verifyOnly: true, timing });
-    };
-
-    it('finds no difference once they have reached it', async () => {
-      const { comparison } = await verify(async () => (running.length === 1 ? project() : systemTiming.pause(20)));
-      expect(comparison).toMatchObject({ difference: undefined, live: [{ table: 'account', rows: 2 }, { rows: 4 }] });
-    });
-
-    it('finds a difference that stays', async () => {
-      await database.sql`update accounts.account set cents = 77 where account = '2'`;
-      const { comparison } = await verify(async () => (running.length === 1 ? project() : systemTiming.pause(20)));
-      expect(comparison).toMatchObject({ position: end, difference: { key: { account: '2' } } });
-      expect(comparison).not.toHaveProperty('lateFor');
-    });
-
-    it('replaces them without waiting for them', async () => {
-      const pause = () => Promise.reject(new Error('It waits.'));
-      const timing = Object.assign(Object.create(systemTiming) as Timing, { pause });
-      expect(await rebuild(accounts(), { timing })).toMatchObject({
-        swapped: true,
-        comparison: { difference: { key: { account: '1' } } },
-      });
-    });
-
-    it('says how far they have to go if they stay behind', async () => {
-      let now = 0;
-      const { comparison } = await verify(async () => (now += 1_000), { elapsedMs: () => now });
-      expect(comparison).toMatchObject({ difference: { key: { account: '1' }, rebuilt: null }, lateFor: end });
-    });
-  });
-
   it('can be cancelled in a part of the log that has no events for it', async () => {
     await openAccounts(1, 200);
     const cancel = new AbortController();
     let pages = 0;
-    jest.spyOn(store, 'readAll').mockImplementation(async function* ({ after }) {
+    jest.spyOn(world.store, 'readAll').mockImplementation(async function* ({ after }) {
       for (let page = 1n; page <= 100n; page++) {
         if (++pages === 3) cancel.abort();
         yield { events: [], position: after + page, caughtUp: false };
@@ -289,7 +150,7 @@ describe('a rebuild', () => {
     await eventually(() => projector.failureOf('accounts') !== undefined);
     expect(await rebuild(changed)).toMatchObject({ swapped: true, comparison: undefined });
     expect(await cents()).toBe(12);
-    await append(store, 'account-1', moved('1', 1));
+    await append(world.store, 'account-1', moved('1', 1));
     await eventually(async () => (await cents()) === 14);
   });
 
@@ -297,14 +158,14 @@ describe('a rebuild', () => {
     const before = await project();
     await reached(await openAccounts(3, 5));
     await before.stop();
-    store = new InMemoryEventStore();
-    await append(store, 'account-1', opened('1'), moved('1', 4));
+    world.store = new InMemoryEventStore();
+    await append(world.store, 'account-1', opened('1'), moved('1', 4));
     const projector = await project();
     await eventually(() => projector.failureOf('accounts') === LOG_ENDS_EARLIER);
-    await append(store, 'account-1', moved('1', 2));
+    await append(world.store, 'account-1', moved('1', 2));
     expect(await rebuild()).toMatchObject({ swapped: true, events: 3 });
     expect(await cents()).toBe(6);
-    await append(store, 'account-1', moved('1', 1));
+    await append(world.store, 'account-1', moved('1', 1));
     await eventually(async () => (await cents()) === 7);
     expect(projector.failureOf('accounts')).toBeUndefined();
   });
@@ -313,16 +174,16 @@ describe('a rebuild', () => {
     const before = await project();
     await reached(await openAccounts(3, 5));
     await before.stop();
-    const lost = await store.head();
-    store = new LogWithoutEventAt(lost);
-    await append(store, 'account-1', opened('1'));
-    while ((await store.head()) <= lost) await append(store, 'account-1', moved('1', 4));
+    const lost = await world.store.head();
+    world.store = new LogWithoutEventAt(lost);
+    await append(world.store, 'account-1', opened('1'));
+    while ((await world.store.head()) <= lost) await append(world.store, 'account-1', moved('1', 4));
     const projector = await project();
     await eventually(() => projector.failureOf('accounts') === LOG_DIFFERS);
     expect(await rebuild()).toMatchObject({ swapped: true, comparison: undefined });
-    const expected = 4 * Number(await store.lastRevision('account-1'));
+    const expected = 4 * Number(await world.store.lastRevision('account-1'));
     expect(await cents()).toBe(expected);
-    await append(store, 'account-1', moved('1', 1));
+    await append(world.store, 'account-1', moved('1', 1));
     await eventually(async () => (await cents()) === expected + 1);
     expect(projector.failureOf('accounts')).toBeUndefined();
   });
@@ -334,57 +195,10 @@ describe('a rebuild', () => {
     const cancel = new AbortController();
     const cancelled = rebuild(accounts(), { signal: cancel.signal, onProgress: () => cancel.abort() });
     await expect(cancelled).rejects.toThrow(RebuildCancelled);
-    store = new InMemoryEventStore();
-    await append(store, 'account-1', opened('1'), moved('1', 4));
+    world.store = new InMemoryEventStore();
+    await append(world.store, 'account-1', opened('1'), moved('1', 4));
     expect(await rebuild()).toMatchObject({ swapped: true, resumedAt: undefined, events: 2 });
     expect(await cents()).toBe(4);
-  });
-
-  it.each([
-    ['a verification that is cancelled', { verifyOnly: true }, undefined],
-    ['a rebuild that fills the disk', {}, Object.assign(new Error('No space left on device'), { code: '53100' })],
-  ])('leaves no rows behind: %s', async (_, options, fault) => {
-    await project();
-    await reached(await openAccounts(2, 2));
-    const cancel = new AbortController();
-    const onProgress = ({ events }: { events: number }) => {
-      if (events === 0) return;
-      if (fault) throw fault;
-      cancel.abort();
-    };
-    await expect(rebuild(accounts(), { ...options, signal: cancel.signal, onProgress })).rejects.toThrow(
-      fault ?? RebuildCancelled,
-    );
-    expect(await schemas()).toEqual(['accounts']);
-  });
-
-  it('leaves the rows alone if it fails after another process has taken them over', async () => {
-    await project();
-    await reached(await openAccounts(2, 2));
-    const definition = await definitionOf(accounts());
-    jest.spyOn(store, 'readAll').mockImplementation(async function* () {
-      await ProjectionWriter.open(database.sql, definition, 'accounts_rebuilt');
-      throw new Error('The connection is gone.');
-    });
-    await expect(rebuild(accounts(), { verifyOnly: true })).rejects.toThrow('The connection is gone.');
-    expect(await schemas()).toEqual(['accounts', 'accounts_rebuilt']);
-  });
-
-  it('verifies from the start of the log, although an interrupted rebuild has read the events that have changed', async () => {
-    const before = await project();
-    await reached(await openAccounts(2, 2));
-    await before.stop();
-    const cancel = new AbortController();
-    const onProgress = ({ events }: { events: number }) => (events > 0 ? cancel.abort() : undefined);
-    await expect(rebuild(accounts(), { signal: cancel.signal, onProgress })).rejects.toThrow(RebuildCancelled);
-    store = new InMemoryEventStore();
-    await append(store, 'account-0', opened('0'), moved('0', 5), moved('0', 1));
-    await append(store, 'account-1', opened('1'), moved('1', 1), moved('1', 1));
-    const verified = await rebuild(accounts(), { verifyOnly: true });
-    expect(verified).toMatchObject({
-      resumedAt: undefined,
-      comparison: { difference: { live: { cents: 2 }, rebuilt: { cents: 6 } } },
-    });
   });
 
   it('gives the live projector the entities that it has parked', async () => {
@@ -395,9 +209,9 @@ describe('a rebuild', () => {
       throw new Error('Refused.');
     };
     expect(await rebuild({ ...same, on: { ...on, MoneyMoved: refuses } })).toMatchObject({ swapped: true });
-    await append(store, 'account-1', moved('1', 5));
-    await reached(await append(store, 'account-2', opened('2')));
-    const held = await database.sql`select entity, count(*)::integer as events from accounts.held group by 1 order by 1`;
+    await append(world.store, 'account-1', moved('1', 5));
+    await reached(await append(world.store, 'account-2', opened('2')));
+    const held = await world.sql`select entity, count(*)::integer as events from accounts.held group by 1 order by 1`;
     expect(held).toMatchObject([
       { entity: 'account-0', events: 2 },
       { entity: 'account-1', events: 3 },
@@ -406,8 +220,8 @@ describe('a rebuild', () => {
   });
 
   it('creates missing rows and parks entities that cannot be applied', async () => {
-    await append(store, 'account-a', opened('a'), moved('a', 5), moved('a', -50));
-    await append(store, 'account-b', opened('b'), moved('b', 3));
+    await append(world.store, 'account-a', opened('a'), moved('a', 5), moved('a', -50));
+    await append(world.store, 'account-b', opened('b'), moved('b', 3));
     expect(await rebuild()).toMatchObject({ swapped: true, comparison: undefined, parked: [{ entity: 'account-a', held: 1 }] });
     expect(await cents()).toBe(8);
   });
@@ -418,13 +232,13 @@ describe('a rebuild', () => {
     await projector.stop();
     let isSwapping = false;
     let rebuilding: Promise<unknown> | undefined;
-    await database.sql.begin(async (tx) => {
+    await world.sql.begin(async (tx) => {
       await tx`lock table accounts.checkpoint in exclusive mode`;
       const onProgress = ({ phase }: { phase: string }) => void (isSwapping ||= phase === 'swapping');
       rebuilding = rebuild(accounts('accounts', { version: 2 }), { onProgress });
       rebuilding.catch(() => undefined);
       await eventually(() => isSwapping);
-      await database.sql`update accounts_rebuilt.checkpoint set epoch = epoch + 1`;
+      await world.sql`update accounts_rebuilt.checkpoint set epoch = epoch + 1`;
     });
     await expect(rebuilding).rejects.toThrow(RebuildUnderWay);
     expect([await schemas(), await cents()]).toEqual([['accounts', 'accounts_rebuilt'], 6]);
