@@ -51,14 +51,18 @@ describe.each(Object.keys(KILLED_AT) as (keyof typeof KILLED_AT)[])('The flow %s
 
   const kills = KILLED_AT[name].flatMap((type) => [['before', type] as const, ['after', type] as const]);
 
-  it.each(kills)('comes to a good end when the service is killed %s %s', async (moment, eventType) => {
-    let restarted: Promise<void> | undefined;
-    const stopped = () => void (restarted = running.service.kill().then(() => running.service.start()));
-    proxy.stopAt({ moment, eventType, stopped });
-    await flow(++runs);
-    await eventually(() => restarted !== undefined, REACHED_MS_MAX, `the flow appends ${eventType}`);
-    await restarted;
-  });
+  it.each(kills)(
+    'comes to a good end when the service is killed %s %s',
+    async (moment, eventType) => {
+      let restarted: Promise<void> | undefined;
+      const stopped = () => void (restarted = running.service.kill().then(() => running.service.start()));
+      proxy.stopAt({ moment, eventType, stopped });
+      await flow(++runs);
+      await eventually(() => restarted !== undefined, REACHED_MS_MAX, `the flow appends ${eventType}`);
+      await restarted;
+    },
+    600_000,
+  );
 });
 
 describe('After all flows', () => {

@@ -4,6 +4,7 @@ import { askOver } from '../support/asked.js';
 import { recordsIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
+import { RESTARTED_MS_MAX } from '../support/process.js';
 import { call, type CompletionRequest, say } from '../support/scripted-model-server.js';
 import type { ScriptedProcess } from '../support/scripted-process.js';
 import { TurnLog } from '../support/turn-log.js';
@@ -66,7 +67,7 @@ export class KilledFlows {
     return async (n) => {
       const deliver = () => insist(() => taskOf(client.post(hook, { n }, { 'idempotency-key': `delivery ${n}` })));
       const task = await deliver();
-      const { status, result } = await insist(() => endOf(client, task));
+      const { status, result } = await insist(() => endOf(client, task, RESTARTED_MS_MAX));
       expect(status).toBe('SUCCESS');
       this.expectCountedOnce(n, (result as { result: { tool_calls: Calls } }).result.tool_calls);
       expect(await deliver()).toBe(task);
@@ -106,7 +107,7 @@ export class KilledFlows {
         expect(jobs).toEqual(jobs.map(() => expect.objectContaining({ status: expect.stringMatching(/^(completed|lost)$/) })));
         expect(queries.slice(1)).toEqual(jobs.map(() => expect.objectContaining({ response: 'Counted.' })));
         return true;
-      });
+      }, RESTARTED_MS_MAX);
     };
   }
 
@@ -130,7 +131,7 @@ export class KilledFlows {
         expect(own).toEqual([expect.objectContaining({ workflow: expect.any(String) })]);
         expect(tools.filter(({ customName }) => customName === `Tool of import ${n}`)).toHaveLength(1);
         return true;
-      });
+      }, RESTARTED_MS_MAX);
     };
   }
 
@@ -163,7 +164,7 @@ export class KilledFlows {
   private async ask(n: number, agentId: string): Promise<Viewer> {
     const body = { question: questionOf(n), agent_id: agentId, visibility: 'listed' };
     const asked = new Viewer({ client: this.running.client, body, idempotencyKey: `question ${n}` });
-    await asked.watch(AbortSignal.timeout(60_000));
+    await asked.watch(AbortSignal.timeout(RESTARTED_MS_MAX));
     await this.log.refresh();
     return asked;
   }
@@ -171,7 +172,7 @@ export class KilledFlows {
   /** Expects one turn, ended once, whose replay begins with what its reader saw. */
   private async expectOneTurn(n: number, asked: Viewer): Promise<void> {
     const id = asked.messageId!;
-    await eventually(async () => (await this.log.refresh()).turns.get(id)!.seals.length > 0);
+    await eventually(async () => (await this.log.refresh()).turns.get(id)!.seals.length > 0, RESTARTED_MS_MAX);
     const turns = [...this.log.turns].filter(([, { question }]) => question === questionOf(n));
     expect(turns).toEqual([[id, expect.objectContaining({ outcomes: [expect.anything()], seals: [expect.anything()] })]]);
     const replay = recordsIn((await this.running.client.resume(id)).text);
@@ -217,6 +218,6 @@ function fileOf(n: number): string {
 /** Repeats a request as a client does whose service is down for a moment. */
 async function insist<T>(request: () => Promise<T>): Promise<T> {
   let got: { value: T } | undefined;
-  await eventually(async () => (got = { value: await request() }) !== undefined, 60_000, 'a repeated request succeeds');
+  await eventually(async () => (got = { value: await request() }) !== undefined, RESTARTED_MS_MAX, 'a repeated request succeeds');
   return got!.value;
 }

@@ -3,6 +3,7 @@ import type { RunEvent, RunFinished, RunQueued } from '../../src/background/runs
 import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
+import { RESTARTED_MS_MAX } from '../support/process.js';
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 import { call, type CompletionRequest, hang, say } from '../support/scripted-model-server.js';
 import { endOf, webhookPath } from '../support/webhooks.js';
@@ -10,7 +11,6 @@ import { endOf, webhookPath } from '../support/webhooks.js';
 const DUPLICATES = 8;
 const KILLS = 3;
 const SENDERS = 6;
-const ATTEMPTS_MS_MAX = 60_000;
 
 /** Deliveries, each by several senders at once, to a service that is killed during its work: each becomes one run. */
 export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: number): void {
@@ -51,7 +51,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
 
   /** Sends until the delivery is accepted, like senders of webhooks. */
   async function delivered(n: number): Promise<string> {
-    const until = performance.now() + ATTEMPTS_MS_MAX;
+    const until = performance.now() + RESTARTED_MS_MAX;
     for (;;) {
       try {
         const response = await running.client.post(hook, { n }, { 'idempotency-key': `delivery-${n}` });
@@ -91,7 +91,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
 
   const countedAs = (n: number) => post.requests.filter(({ body }) => (JSON.parse(body) as { n: number }).n === n).length;
   const resultOf = async (taskId: string) => {
-    const { result } = await endOf(running.client, taskId, 60_000);
+    const { result } = await endOf(running.client, taskId, RESTARTED_MS_MAX);
     return (result as { result: { answer: string; tool_calls: Record<string, unknown>[] } }).result;
   };
 
@@ -108,7 +108,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
       [expect.objectContaining({ action_name: 'count', arguments: { n: -1 }, status: 'completed' })],
       1,
     ]);
-  });
+  }, 600_000);
 
   it('a run that is killed during a call does not repeat it, and tells the model that its effect is unknown', async () => {
     running.model.always(counting);
@@ -120,7 +120,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
     await running.service.start();
     const { tool_calls: calls } = await resultOf(taskId);
     expect([calls, countedAs(-2)]).toEqual([[expect.objectContaining({ status: 'error', error_type: 'outcome_unknown' })], 1]);
-  });
+  }, 600_000);
 
   const killed = async () => {
     await running.service.kill();

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { MakeBacking } from '../support/backing.js';
 import { answerIn, type Client, conversationIdIn, messageIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { call, say } from '../support/scripted-model-server.js';
+import { call, hang, say, until } from '../support/scripted-model-server.js';
 import { TabForTests } from '../support/tab.js';
 import { ToolKindForTests } from '../support/tool-kinds.js';
 import { cause } from '../support/turns.js';
@@ -56,6 +56,20 @@ export function followUpsStory(makeBacking: MakeBacking): void {
     const asked = await alice.stream({ question: 'Export it.', agent_id: agentId, visibility: 'listed' });
     return conversationIdIn(asked);
   };
+  /** Begins a conversation that is not continued before `meanwhile` has ended, because it is busy. */
+  const beginBusy = async (meanwhile: (conversationId: string) => Promise<unknown>) => {
+    const ids = async () => (await alice.json<Listed[]>('/api/get_conversations')).map(({ id }) => id);
+    const before = new Set(await ids());
+    let release = () => {};
+    world.model.next([until(new Promise<void>((resolve) => (release = resolve))), ...say('I have begun.')]);
+    const asked = alice.stream({ question: 'Export it.', agent_id: agentId, visibility: 'listed' });
+    let conversationId: string | undefined;
+    await eventually(async () => (conversationId = (await ids()).find((id) => !before.has(id))) !== undefined);
+    await meanwhile(conversationId!);
+    release();
+    await asked;
+    return conversationId!;
+  };
   const followUp = async (conversationId: string, key: string, more: Partial<FollowUp> = {}) => {
     const followUps = world.service.service.app.get(FollowUps, { strict: false });
     const whole = {
@@ -92,10 +106,11 @@ export function followUpsStory(makeBacking: MakeBacking): void {
 
   describe('a conversation with follow-ups', () => {
     it('continues once, with all follow-ups, and names them', async () => {
-      const conversationId = await begin();
-      world.model.next([...say('Both are', ' done.')]);
-      await Promise.all([followUp(conversationId, 'j1'), followUp(conversationId, 'j1')]);
-      await followUp(conversationId, 'j2');
+      const conversationId = await beginBusy(async (id) => {
+        await Promise.all([followUp(id, 'j1'), followUp(id, 'j1')]);
+        await followUp(id, 'j2');
+        world.model.next([...say('Both are', ' done.')]);
+      });
       await eventually(() => told(conversationId).includes('conversation.continued'));
       expect(told(conversationId).slice(-3)).toEqual(['running', 'unread', 'conversation.continued']);
       await eventually(async () => (await listed(conversationId))?.mark === 'unread');
@@ -174,6 +189,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
 
     it('continues even after a restart in between', async () => {
       const conversationId = await begin();
+      world.model.always([hang]);
       await followUp(conversationId, 'j1');
       world.model.always([...say('It is done.')]);
       await world.service.restart();
@@ -183,7 +199,11 @@ export function followUpsStory(makeBacking: MakeBacking): void {
     });
 
     it('does not continue once it is deleted', async () => {
-      const conversationId = await begin();
+      // It is not continued before it is deleted, because it waits for a decision.
+      world.model.next([call('k3', 'send_card', { to: 'bob' })]);
+      const conversationId = conversationIdIn(
+        await alice.stream({ question: 'Export it.', agent_id: agentId, visibility: 'listed' }),
+      );
       const before = world.model.completions.length;
       await followUp(conversationId, 'j1');
       await alice.post(`/api/delete_conversation?id=${conversationId}`, {});

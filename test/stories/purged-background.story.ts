@@ -13,8 +13,8 @@ import { expiredFollowUpsStream } from '../../src/background/follow-ups/expired-
 import { followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
 
 const RETENTION_SECONDS = 8;
+const RETENTION = { BACKGROUND_RESULT_RETENTION_DAYS: String(RETENTION_SECONDS / 86_400) };
 const SETTINGS = {
-  BACKGROUND_RESULT_RETENTION_DAYS: String(RETENTION_SECONDS / 86_400),
   BACKGROUND_YIELD_SECONDS: '0.3',
   RETENTION_EVERY_SECONDS: '0.2',
 };
@@ -78,12 +78,14 @@ export function purgedBackgroundStory(makeBacking: MakeBacking): void {
 
   describe('a background job', () => {
     it('is shown until its retention ends and then unknown, and a running one does not expire', async () => {
-      const underWay = await begin();
       const { jobId, conversationId } = await begin();
       const begun = Date.now();
       world.model.next(say('There it is.'));
-      answerJson(open[1]!, { found: SECRET });
+      answerJson(open[0]!, { found: SECRET });
       await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'There it is.');
+      await world.service.restart(RETENTION);
+      const underWay = await begin();
+      const underWaySince = Date.now();
       await eventually(async () => (await alice.get(`/api/background_jobs/${jobId}`)).status === 404);
       expect(Date.now() - begun).toBeGreaterThanOrEqual(RETENTION_SECONDS * 1000);
       expect(await alice.json(`/api/background_jobs?conversation_id=${conversationId}`)).toEqual({ jobs: [] });
@@ -97,14 +99,16 @@ export function purgedBackgroundStory(makeBacking: MakeBacking): void {
       expect(told!.content).toContain('There is no such job in this conversation.');
       expect((await queries(conversationId))[1]!.metadata).toMatchObject({ wake: { source: 'job', ref_id: jobId } });
 
+      await eventually(() => Date.now() - underWaySince > RETENTION_SECONDS * 1000);
       expect(await alice.json(`/api/background_jobs/${underWay.jobId}`)).toMatchObject({ status: 'working' });
-      answerJson(open[0]!, {});
+      answerJson(open[1]!, {});
       await eventually(async () => (await alice.get(`/api/background_jobs/${underWay.jobId}`)).status === 404);
     });
   });
 
   describe('a follow-up of a monitor', () => {
     it('is in the history until its retention ends, while the chat’s turn and the monitor remain', async () => {
+      await world.service.restart();
       const definition = {
         description: 'It gets cheap',
         source: { type: 'webpage', url: `${outside.url}/price` },
@@ -121,6 +125,7 @@ export function purgedBackgroundStory(makeBacking: MakeBacking): void {
       for (const action of ['pause', 'resume']) await replyOf(alice.post(`${path}/${action}`, {}));
       await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'It is cheap now.');
       await eventually(async () => (await history('monitor')).length === 1);
+      await world.service.restart(RETENTION);
       await eventually(async () => (await history('monitor')).length === 0);
       const expired = expiredFollowUpsStream(conversationId);
       await eventually(async () => (await audited(expired)).map(({ type }) => type).join() === 'FollowUpsExpired');

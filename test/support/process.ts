@@ -8,6 +8,8 @@ import { freePort } from './free-port.js';
 
 /** A cold start loads and compiles the whole program, possibly on a busy machine. */
 const START_MS_MAX = 110_000;
+/** How long clients repeat a request, or wait for its effect: the process may be killed and started meanwhile. */
+export const RESTARTED_MS_MAX = START_MS_MAX + 60_000;
 const KEPT_OUTPUT_CHARACTERS = 40_000;
 const WARM_START = join(import.meta.dirname, 'warm-start.js');
 
