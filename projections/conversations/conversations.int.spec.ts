@@ -70,6 +70,16 @@ describe('the sidebar', () => {
   });
 });
 
+it('the owners of several conversations are found, without those of missing ones', async () => {
+  expect(await queries.ownersOf(['c1', 'missing', 'c2'])).toEqual(
+    new Map([
+      ['c1', 'alice'],
+      ['c2', 'alice'],
+    ]),
+  );
+  expect(await queries.ownersOf([])).toEqual(new Map());
+});
+
 describe('a whole conversation', () => {
   it('has its answers and, for a failed one, its partial text and the error', async () => {
     expect(await queries.withTurns('alice', 'c1')).toMatchObject({

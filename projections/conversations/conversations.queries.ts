@@ -106,6 +106,15 @@ export class ConversationQueries extends Queries {
     return row;
   }
 
+  /** The owners of those of these conversations that exist, by the ids of the conversations. */
+  async ownersOf(conversationIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (conversationIds.length === 0) return new Map();
+    const rows = await this.sql<{ id: string; ownerId: string }[]>`
+      select conversation_id as id, owner_id as "ownerId" from conversations.conversation
+      where conversation_id = any(${[...conversationIds]})`;
+    return new Map(rows.map(({ id, ownerId }) => [id, ownerId]));
+  }
+
   /**
    * A conversation of this user, up to a number of turns. `pages`: all of its turns, if there are more. Undefined if it
    * belongs to another user or does not exist.

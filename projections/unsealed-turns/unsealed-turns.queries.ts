@@ -2,6 +2,9 @@ import { Queries } from '../read-models.js';
 
 export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string }>;
 
+/** A turn in which a user asked an agent. */
+export type TurnOfAgent = UnsealedTurn & Readonly<{ agentId: string }>;
+
 /** A paused turn, whose run has ended. The pause expires at `pausedUntil`. */
 export type PausedTurn = UnsealedTurn & Readonly<{ producer: string; pausedUntil: Date }>;
 
@@ -56,10 +59,10 @@ export class UnsealedTurnQueries extends Queries {
   }
 
   /** The turns in which users, not holders of a key, asked any agent or this one, and that are not paused. */
-  async ofSharedAgents(agentId?: string): Promise<readonly UnsealedTurn[]> {
+  async ofSharedAgents(agentId?: string): Promise<readonly TurnOfAgent[]> {
     const which = agentId === undefined ? this.sql`agent_id is not null` : this.sql`agent_id = ${agentId}`;
-    return this.sql<UnsealedTurn[]>`
-      select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
+    return this.sql<TurnOfAgent[]>`
+      select turn_id as "turnId", conversation_id as "conversationId", agent_id as "agentId" from unsealed_turns.unsealed_turn
       where ${which} and expires_at is null order by since, turn_id`;
   }
 
