@@ -37,6 +37,18 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+it('all teams are listed oldest first, in pages also where several have the same time', async () => {
+  const [first] = await queries.all('bob', { limit: 1 });
+  expect([first!.id, first!.role]).toEqual(['t1', 'team_member']);
+  const next = await queries.all('bob', { limit: 5, after: first!.createdAt, afterId: first!.id });
+  expect(next.map(({ id }) => id)).toEqual(['t2']);
+  expect(await queries.all('bob', { after: next[0]!.createdAt, afterId: 't2' })).toEqual([]);
+  expect((await queries.all('mallory')).map(({ id, role }) => [id, role])).toEqual([
+    ['t1', null],
+    ['t2', null],
+  ]);
+});
+
 it('members hold the widest grant of each resource that is shared with the team or with them alone', async () => {
   await given('t1', granted('t1', 'g1'), granted('t1', 'g2', { resourceId: 'a2', targetUserId: 'carol' }));
   await given('t2', granted('t2', 'g3', { level: 'editor' }));

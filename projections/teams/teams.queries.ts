@@ -16,6 +16,9 @@ export type TeamRecord = Readonly<{
 /** A team in a list, with the role of the user who lists it. */
 export type ListedTeam = TeamRecord & Readonly<{ role: TeamRole | null; members: number; grants: number }>;
 
+/** A part of a list: up to `limit` items, those after the last item of the previous page. */
+export type TeamPage = Readonly<{ limit?: number | undefined; after?: Date | undefined; afterId?: string | undefined }>;
+
 export type MemberRecord = Readonly<{ userId: string; role: TeamRole; grantedBy: string; grantedAt: Date }>;
 
 export type GrantRecord = Readonly<{
@@ -44,18 +47,18 @@ export class TeamQueries extends Queries {
     return this.listed(userId, this.sql`member.user_id is not null`);
   }
 
-  /** All teams, oldest first, with the role that a user has in each. */
-  all(userId: string): Promise<readonly ListedTeam[]> {
-    return this.listed(userId, this.sql`true`);
+  /** All teams or a page of them, oldest first, with the role that a user has in each. */
+  all(userId: string, { limit, after, afterId = '' }: TeamPage = {}): Promise<readonly ListedTeam[]> {
+    return this.listed(userId, after ? this.sql`(created_at, team_id) > (${after}, ${afterId})` : this.sql`true`, limit);
   }
 
-  private async listed(userId: string, which: ReturnType<typeof this.sql>): Promise<readonly ListedTeam[]> {
+  private async listed(userId: string, which: ReturnType<typeof this.sql>, limit?: number): Promise<readonly ListedTeam[]> {
     return this.sql<ListedTeam[]>`
       select ${this.teamColumns}, member.role,
         (select count(*)::integer from teams.member each where each.team_id = team.team_id) as members,
         (select count(*)::integer from teams.team_grant each where each.team_id = team.team_id) as grants
       from teams.team left join (select * from teams.member where user_id = ${userId}) as member using (team_id)
-      where ${which} order by team.created_at, team.team_id`;
+      where ${which} order by team.created_at, team.team_id ${limit === undefined ? this.sql`` : this.sql`limit ${limit}`}`;
   }
 
   /** The members of a team, in the order in which they joined. */

@@ -139,6 +139,25 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect((await root.delete(`/api/teams/${team.id}`)).status).toBe(200);
     });
 
+    it('is on one of the pages that administrators of the installation ask for', async () => {
+      const made = [await found(), await found(), await found()].map(({ id }) => id);
+      const root = await places.changes.as('root', { roles: ['admin'] });
+      const teamsOf = async (query: string) =>
+        (await root.json<{ teams: (Team & { created_at: string })[] }>(`/api/admin/teams${query}`)).teams;
+      const listed: string[] = [];
+      for (let page = await teamsOf('?limit=2'); page.length > 0;) {
+        expect(page.length).toBeLessThanOrEqual(2);
+        listed.push(...page.map(({ id }) => id));
+        const { created_at: after, id } = page.at(-1)!;
+        page = await teamsOf(`?limit=2&after=${after}&after_id=${id}`);
+      }
+      expect(listed).toEqual((await teamsOf('')).map(({ id }) => id));
+      expect(listed).toEqual(expect.arrayContaining(made));
+      expect(await teamsOf('?after=2000-01-01&after_id=x')).toHaveLength(listed.length);
+      for (const query of ['?limit=0', '?limit=many', '?after=yesterday'])
+        expect((await root.get(`/api/admin/teams${query}`)).status).toBe(400);
+    });
+
     it.each([
       [{ name: ' ' }, 'name required'],
       [{}, 'Missing required fields: name'],

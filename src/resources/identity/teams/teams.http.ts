@@ -1,10 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { TeamQueries, type TeamRecord } from '../../../../projections/teams/teams.queries.js';
 import { Commands } from '../../../kernel/commands.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
+import { momentIn } from '../../../platform/http/moments.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
 import { requireAccess } from '../access.policy.js';
 import type { SignedInUser } from '../caller.js';
@@ -14,7 +15,7 @@ import { ChangeTeam, CreateTeam, type TeamWish } from './team.commands.js';
 import type { NeededInTeam } from '../grants.policy.js';
 import { actorOf, teamNotFound } from './team.policy.js';
 import { listedTeam, memberRecord, teamRecord } from './team-record.http.js';
-import { MemberRole, NewMember, NewOwner, NewTeamBody, TeamEdit } from './teams.dto.js';
+import { MemberRole, NewMember, NewOwner, NewTeamBody, TeamEdit, TeamsQuery } from './teams.dto.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 import { inPath } from '../../../kernel/access.js';
 
@@ -48,12 +49,13 @@ export class TeamsController {
     return { success: true, teams: (await this.teams.ofMember(user.userId)).map(listedTeam) };
   }
 
-  @ApiOperation({ summary: 'Lists all teams, for administrators of the installation' })
+  @ApiOperation({ summary: 'Lists all teams or a page of them, oldest first, for administrators of the installation' })
   @Access({ for: 'user', action: 'list', of: 'all teams' })
   @Get('admin/teams')
-  async all(@CurrentUser() user: SignedInUser) {
+  async all(@CurrentUser() user: SignedInUser, @Query() { limit, after, after_id: afterId }: TeamsQuery) {
     requireAccess(user, { does: 'see-all' });
-    return { success: true, teams: (await this.teams.all(user.userId)).map(listedTeam) };
+    const page = { limit, after: after === undefined ? undefined : momentIn('after', after), afterId };
+    return { success: true, teams: (await this.teams.all(user.userId, page)).map(listedTeam) };
   }
 
   @ApiOperation({ summary: 'Creates a team; the user is its owner and its first administrator' })
