@@ -86,6 +86,12 @@ describe('the configuration', () => {
     ['ENABLE_SSE_PUSH', { ENABLE_SSE_PUSH: 'maybe' }],
     ['UPLOAD_MAX_FILE_BYTES', { UPLOAD_MAX_FILE_BYTES: '1.5' }],
     ['ALLOWED_PRIVATE_HOSTS', { ALLOWED_PRIVATE_HOSTS: '10.0.0.0/8, http://printer' }],
+    ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: '*' }],
+    ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: 'https://a.example, https://*.b.example' }],
+    ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: 'https://a.example/' }],
+    ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: 'https://a.example:443' }],
+    ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: 'https://A.example' }],
+    ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: 'a.example' }],
     ['TRUSTED_PROXIES', { TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' }],
     ['WRONG_CREDENTIALS_MAX_PER_MINUTE', { WRONG_CREDENTIALS_MAX_PER_MINUTE: '10001' }],
     ['GENERATED_TOKENS_MAX_PER_HOUR', { GENERATED_TOKENS_MAX_PER_HOUR: '10001' }],
@@ -109,6 +115,13 @@ describe('the configuration', () => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${variable} `)]);
     expect(problemsOf(environment)[0]).not.toContain('hidden');
   });
+
+  it.each(['http://localhost:5173', 'https://[::1]', 'chrome-extension://abcdef', 'capacitor://localhost', 'file://', 'null'])(
+    'accepts %s, which is an origin that clients send',
+    (origin) => {
+      expect(readConfig({ ALLOWED_ORIGINS: origin }).allowedOrigins).toEqual([origin]);
+    },
+  );
 
   it('accepts durations of up to 68 years', () => {
     const longest = { TRACES_RETENTION_DAYS: '24855', EVENTS_REPLAY_MAX_AGE_HOURS: '596523', APPROVAL_TTL_SECONDS: '2147483647' };

@@ -99,6 +99,20 @@ export const url = (variable: string, ...protocols: readonly string[]): Setting<
     return value;
   });
 
+/** Origins in the form in which browsers send them. Another entry would allow no page, because origins are compared as a whole. */
+export const origins = (variable: string): Setting<readonly string[]> =>
+  checked(list(variable), (entries) => {
+    const wrong = entries.find((entry) => entry !== 'null' && !isOrigin(entry));
+    if (wrong === undefined) return;
+    throw new Error(`holds "${wrong}", but must hold origins as browsers send them, such as https://example.com, or be empty.`);
+  });
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, protocol, host } = new URL(text);
+  return text === (origin === 'null' ? `${protocol}//${host}` : origin) && !host.includes('*');
+}
+
 /** An http or https URL with a default. */
 export const webUrl = (variable: string, fallback: string): Setting<string> => ({
   ...url(variable, 'http:', 'https:'),

@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { agentTypeIn, normalPolicy } from './agent.policy.js';
 
+it('an origin with a wildcard is refused, because no page has it', () => {
+  const allowing = (origin: string) => normalPolicy({ restrict_origins: true, allowed_origins: [origin] }, new Set());
+  expect(allowing('https://Shop.example:443/')).toMatchObject({ allowed_origins: ['https://shop.example'] });
+  for (const pattern of ['https://*.example', 'https://*'])
+    expect(() => allowing(pattern)).toThrow('allowed_origins must hold origins such as https://example.com');
+});
+
 describe('an unchanged stored value', () => {
   it('of the guardrails is accepted even if one of its checks has been switched off', () => {
     const checks = new Set(['secrets'] as const);

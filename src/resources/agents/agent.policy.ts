@@ -139,6 +139,8 @@ function asWriteAction(text: string): string | undefined {
 function asOrigin(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password) return undefined;
+  // An origin is compared as a whole, so a pattern would match no page.
+  if (url.hostname.includes('*')) return undefined;
   return url.pathname !== '/' || url.search || url.hash ? undefined : url.origin;
 }
 
