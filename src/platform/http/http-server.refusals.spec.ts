@@ -113,6 +113,12 @@ describe('a request that cannot be read', () => {
     expect(await response.json()).toMatchObject({ message: 'active_docs must not hold NUL or half of a surrogate pair' });
   });
 
+  it('because a search holds half of a surrogate pair is answered 400, because it would match another character', async () => {
+    const response = await post('/api/reader', '{"email":"a@example.com","search":"\\ud800"}');
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: 'search must not hold NUL or half of a surrogate pair' });
+  });
+
   it('because of its size is answered 413', async () => {
     expect((await post('/api/answer', { question: 'x'.repeat(options.bodyBytesMax) })).status).toBe(413);
   });

@@ -31,10 +31,10 @@ const isDto = (metatype: Type | undefined): metatype is Type => metatype !== und
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Fields that hold a name, an id, a list of ids or an address. */
-const NAMING_FIELD = /(^|_)(id|name)$|Name$|^email$|^active_docs$/;
+/** Fields that hold a name, an id, a list of ids, an address or a text to search. */
+const NAMING_FIELD = /(^|_)(id|name)$|Name$|^email$|^search$|^active_docs$/;
 
-/** Refuses NUL and lone surrogates in names and ids, because no stored value can match them. */
+/** Refuses NUL and lone surrogates in names, ids and searches, because no stored value can match them. */
 function refuseUnnameable(value: Readonly<Record<string, unknown>>): void {
   for (const [field, given] of Object.entries(value)) {
     if (NAMING_FIELD.test(field) && (Array.isArray(given) ? given : [given]).some(isUnnameable))
