@@ -82,6 +82,16 @@ describe('an owner', () => {
         { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('08:40:00') } },
       ]);
   });
+  it('cannot change the timing of a schedule that has ended, because it would still not run, but can rename it', () => {
+    const over = [created(hourly), completedAt('08:40:00')];
+    given(schedule, over)
+      .when(change(by('08:50:00'), () => ({ timing: { ...hourly, endAt: iso('23:00:00') } })))
+      .thenRejected('schedule-terminal');
+    const data = { scheduleId, changes: { name: 'Look up' }, changedAt: iso('08:50:00'), nextSlotAt: null };
+    given(schedule, over)
+      .when(change(by('08:50:00'), () => ({ timing: hourly, name: 'Look up' })))
+      .then([{ type: 'ScheduleChanged', data }]);
+  });
   it('cannot move a one-time schedule that has started', () =>
     given(schedule, [created(once), queued('09', null)])
       .when(change(by('09:00:30'), () => ({ timing: { ...once, runAt: iso('10:00:00') } })))

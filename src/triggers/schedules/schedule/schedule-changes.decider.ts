@@ -42,18 +42,18 @@ const changedTo =
   (changes: Partial<ScheduleDefinition>, now: Date): Decide =>
   (state) => {
     const { timing } = changes;
-    if (timing && state.definition.timing.kind === 'once') refuseNewRunAt(state);
-    const moves = timing && !isOver(state);
-    const nextSlotAt = moves ? nextSlotText(timing, state.decidedUntil, now) : state.nextSlotAt;
+    if (timing) refuseNewTiming(state);
+    const nextSlotAt = timing ? nextSlotText(timing, state.decidedUntil, now) : state.nextSlotAt;
     if (timing) refuseRunAtPassed(state.definition.timing, timing, nextSlotAt);
     const data = { scheduleId: state.id, changes, changedAt: now.toISOString(), nextSlotAt };
     const changed: ScheduleEvent = { type: 'ScheduleChanged', data };
     return [changed, ...completion(schedule.evolve(state, changed), now)];
   };
 
-function refuseNewRunAt(state: Schedule): void {
+/** A schedule that is over would not run at the new times either. */
+function refuseNewTiming(state: Schedule): void {
   if (isOver(state)) throw new Rejection('schedule-terminal', 'schedule is terminal');
-  if (state.status === 'active' && state.nextSlotAt === null) {
+  if (state.definition.timing.kind === 'once' && state.status === 'active' && state.nextSlotAt === null) {
     throw new Rejection('schedule-run-started', 'the once schedule has already started');
   }
 }
