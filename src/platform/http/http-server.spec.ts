@@ -98,6 +98,14 @@ describe('pages of other origins', () => {
   });
 });
 
+it('answers OPTIONS also if it is no preflight of a page', async () => {
+  for (const headers of [{}, { origin: 'https://a.example' }]) {
+    const options = await call(`/stream`, { method: 'OPTIONS', headers });
+    expect([options.status, await options.text()]).toEqual([204, '']);
+    expect(options.headers.get('access-control-allow-methods')).toContain('POST');
+  }
+});
+
 it('serves the interactive reference with its assets and the OpenAPI documents', async () => {
   const page = await call(`/api/docs`);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('swagger-ui')]);

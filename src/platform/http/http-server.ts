@@ -182,6 +182,8 @@ function configureHttp(app: NestFastifyApplication, options: HttpOptions): void 
     allowedHeaders: ALLOWED_HEADERS,
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 3600,
+    // Otherwise OPTIONS without the headers of a preflight gets a 400 in plain text.
+    strictPreflight: false,
   });
   app.useSecurityHeaders(SECURITY_HEADERS);
   limitConnections(fastify.server, connectionsWithin(descriptorsMax(), options));
