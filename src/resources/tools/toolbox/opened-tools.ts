@@ -22,8 +22,8 @@ export type OpenedTool = Readonly<{
   ownerId: string;
   kind: ToolKind;
   definition: ToolDefinition;
-  /** Resolves to the tool's secrets if it may still be used as it was pinned. @throws ToolFailed */
-  admit: (signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
+  /** Resolves to the tool's secrets if it, and the action, may still be used as they were pinned. @throws ToolFailed */
+  admit: (actionName: string, signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
 }>;
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -72,7 +72,7 @@ export class OpenedTools extends OpenTools {
   }
 
   private async call({ admit, kind, ...tool }: OpenedTool, action: ActionDefinition, args: Arguments, context: CallContext) {
-    const secrets = await admit(context.signal);
+    const secrets = await admit(action.name, context.signal);
     const redact = redaction(secrets);
     try {
       const { ungatedTools } = this;

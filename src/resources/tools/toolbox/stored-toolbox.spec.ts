@@ -10,7 +10,7 @@ import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js'
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ChangeTool, ChangeToolHandler, CreateTool, CreateToolHandler, DeleteTool, DeleteToolHandler } from './tool.commands.js';
 import { defaultToolId } from '../defaults/default-tools.policy.js';
-import { CREDENTIALS_REPLACED, NOT_SHARED, PUT_AWAY, REMOVED, StoredToolbox } from './stored-toolbox.js';
+import { ACTION_PUT_AWAY, CREDENTIALS_REPLACED, NOT_SHARED, PUT_AWAY, REMOVED, StoredToolbox } from './stored-toolbox.js';
 import { SwitchDefaultTool, SwitchDefaultToolHandler } from '../defaults/default-tools.commands.js';
 import { ToolHistory } from './tool-history.js';
 import { type CallContext, SignInRequired, ToolFailed } from './tool-kind.port.js';
@@ -109,11 +109,12 @@ describe('a turn', () => {
 
   it('is offered tools as they were pinned, despite later changes', async () => {
     const pin = await create({ actions: undefined });
-    await change(pin.toolId, { actions: [], config: { paper: 'thick' } });
-    expect((await open([pin])).actions).toHaveLength(2);
-    expect((await open([{ ...pin, revision: 1 }])).actions).toHaveLength(0);
+    await change(pin.toolId, { config: { paper: 'thick' } });
     await run([pin]);
     expect(kind.calls[0]?.tool.definition.config).toEqual({ copies: 1 });
+    await change(pin.toolId, { actions: [] });
+    expect((await open([pin])).actions).toHaveLength(2);
+    expect((await open([{ ...pin, revision: 2 }])).actions).toHaveLength(0);
   });
 
   it('waits for its tools while the event store is away', async () => {
@@ -234,6 +235,15 @@ describe('a call', () => {
     const pin = await create();
     await change(pin.toolId, { status: false });
     await expect(run([pin])).rejects.toEqual(failed(PUT_AWAY));
+  });
+
+  it('is not made if its action was switched off or removed', async () => {
+    for (const actions of [[{ name: 'send_card', active: false }], []]) {
+      const pin = await create();
+      await change(pin.toolId, { actions });
+      await expect(run([pin])).rejects.toEqual(failed(ACTION_PUT_AWAY));
+    }
+    expect(kind.calls).toEqual([]);
   });
 
   it('is not made if the credentials were replaced, neither with the old ones nor with the new', async () => {

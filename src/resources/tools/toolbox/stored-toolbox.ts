@@ -22,6 +22,7 @@ const CHECK_JOB = 'check_job';
 /** Messages for tools that have changed since the question was accepted. */
 export const REMOVED = 'This tool has been removed.';
 export const PUT_AWAY = 'This tool has been switched off.';
+export const ACTION_PUT_AWAY = 'This action has been switched off or removed.';
 export const NOT_SHARED = 'This tool is not shared with you any more.';
 export const CREDENTIALS_REPLACED = 'The credentials of this tool have been replaced since this answer began. Please ask again.';
 
@@ -88,7 +89,7 @@ export class StoredToolbox extends Toolbox {
       if (!kind) return unavailable(name);
       return {
         ...ofService(toolId, ownerId, kind),
-        admit: (signal) => this.patiently(() => this.admitDefault(name, scope), signal),
+        admit: (_action, signal) => this.patiently(() => this.admitDefault(name, scope), signal),
       };
     }
     const folded = await this.patiently(() => this.history.at(pin));
@@ -103,7 +104,7 @@ export class StoredToolbox extends Toolbox {
       ownerId: owner,
       kind,
       definition,
-      admit: (signal) => this.patiently(() => this.admit(pin, folded, definition, scope), signal),
+      admit: (action, signal) => this.patiently(() => this.admit(pin, action, folded, definition, scope), signal),
     };
   }
 
@@ -124,10 +125,17 @@ export class StoredToolbox extends Toolbox {
     return kind ? [{ ...ofService(builtInToolId(kind.name), ownerId, kind), admit: () => Promise.resolve({}) }] : [];
   }
 
-  private async admit({ toolId }: ToolPin, folded: Folded<Tool>, pinned: ToolDefinition, { ownerId: userId }: ToolScope) {
+  private async admit(
+    { toolId }: ToolPin,
+    action: string,
+    folded: Folded<Tool>,
+    pinned: ToolDefinition,
+    { ownerId: userId }: ToolScope,
+  ) {
     const { status, definition, ownerId } = await this.history.since(toolId, folded);
     if (status !== 'there' || !definition) throw new ToolFailed(REMOVED);
     if (!definition.status) throw new ToolFailed(PUT_AWAY);
+    if (!definition.actions.some(({ name, active }) => name === action && active)) throw new ToolFailed(ACTION_PUT_AWAY);
     if (!(await this.reaching.isUsable(userId, { id: toolId, ownerId }, 'tools'))) throw new ToolFailed(NOT_SHARED);
     const { credentialsId } = pinned;
     if (definition.credentialsId !== credentialsId) throw new ToolFailed(CREDENTIALS_REPLACED);
