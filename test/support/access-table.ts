@@ -285,6 +285,6 @@ It reads the journals only of its own questions. Every token can approve and den
 
 An idempotency key belongs to the credential with which it was sent. Events name the token: \`actor\` is \`access-token:<id>\`, \`credential\` is \`access-token\`.
 
-Every process refuses a token from the moment at which it is revoked or regenerated. Open responses end within two seconds after their token was revoked, their agent key was replaced or their session
+Every process refuses a token from the moment at which it is revoked or regenerated. Open responses end within two seconds after their token was revoked or expired, their agent key was replaced or their session
 ended: a stream closes without a further frame, and any other answer is cut off.
 `;

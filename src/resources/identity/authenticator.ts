@@ -30,9 +30,10 @@ export class Authenticator {
     if (this.authType === 'oidc') return this.userOfSession(session, requestId);
     // Tokens of provider sessions are accepted only while sign-in at a provider is configured.
     if (session.provided) throw invalidToken();
-    const { subject, roles } = session;
+    const { subject, roles, expiresAt } = session;
     const userId = subject === LOCAL_USER ? LOCAL_USER : await this.accounts.idOf(ownSubject(subject));
-    return signedIn(userId, roles.length > 0 ? roles : ['user'], 'session-token', requestId);
+    const user = signedIn(userId, roles.length > 0 ? roles : ['user'], 'session-token', requestId);
+    return { ...user, ...(expiresAt && { tokenExpiresAt: expiresAt }) };
   }
 
   private async userOfSession({ provided }: Session, requestId: string): Promise<SignedInUser> {

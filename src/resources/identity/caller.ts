@@ -28,6 +28,8 @@ export type SignedInUser = Readonly<{
   token?: TokenGrant;
   /** The id of the session, if the user signed in at a provider. */
   sessionId?: string;
+  /** Set if the session token expires. The token of a provider's session is renewed, so it ends with that session instead. */
+  tokenExpiresAt?: Date;
   cause: Cause;
 }>;
 

@@ -51,13 +51,13 @@ const HOUR_MS = 60 * MINUTE_MS;
     },
     {
       provide: OpenResponses,
-      inject: [LiveSessions, ModuleRef, Timing, Signals],
-      useFactory: (sessions: LiveSessions, modules: ModuleRef, timing: Timing, signals: Signals) => {
+      inject: [Clock, LiveSessions, ModuleRef, Timing, Signals],
+      useFactory: (clock: Clock, sessions: LiveSessions, modules: ModuleRef, timing: Timing, signals: Signals) => {
         const tokens = () => modules.get(AccessTokenDirectory, { strict: false });
         const keys = () => modules.get(AgentKeyDirectory, { strict: false });
         const links = () => modules.get(AskingLinks, { strict: false });
         const devices = () => modules.get(DeviceDirectory, { strict: false });
-        return new OpenResponses(new RevocableCredentials(sessions, tokens, keys, links, devices), timing, signals);
+        return new OpenResponses(new RevocableCredentials(clock, sessions, tokens, keys, links, devices), timing, signals);
       },
     },
     StateSessionFactHandler,

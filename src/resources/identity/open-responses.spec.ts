@@ -68,6 +68,7 @@ beforeEach(() => {
   [over, isAway, asked] = [new Set(), new Set(), { sessions: 0, tokens: 0, keys: 0, links: 0 }];
   [signals, timing] = [new InProcessSignals(), new VirtualTiming()];
   const credentials = new RevocableCredentials(
+    { now: () => new Date(timing.elapsedMs()) },
     sessions,
     () => tokens,
     () => keys,
@@ -166,6 +167,15 @@ it('a response that was opened with the new secret of a token stays open', async
   const [old, fresh] = [openedBy(withToken('c1')), openedBy(withToken('c1', 2))];
   await ends('c1');
   expect(areOver(old, fresh)).toEqual([true, false]);
+});
+
+it('a response that was opened with a session token ends when that token expires', async () => {
+  const until = (expiresAt: number) => openedBy({ ...user, tokenExpiresAt: new Date(expiresAt) });
+  const [brief, longer] = [until(CHECKED_EVERY_MS * 1.5), until(CHECKED_EVERY_MS * 9)];
+  await aCheckLater();
+  expect(areOver(brief, longer)).toEqual([false, false]);
+  await aCheckLater();
+  expect(areOver(brief, longer)).toEqual([true, false]);
 });
 
 it('a response that was opened with two credentials ends with either', async () => {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../kernel/clock.js';
 import type { AccessTokenDirectory, AccessTokenHolder } from './access-token-directory.port.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import type { DeviceDirectory } from './device-directory.port.js';
@@ -8,20 +9,22 @@ import type { LiveSessions } from './sessions/live-sessions.js';
 /** A credential that may end while a response that was requested with it is open. */
 export type RevocableCredential = Readonly<
   | { kind: 'session'; id: string }
+  | { kind: 'session-token'; id: string; expiresAt: Date }
   | { kind: 'access-token'; id: string; holder: AccessTokenHolder }
   | { kind: 'agent-key'; id: string; agentId: string }
   | { kind: 'link'; id: string }
   | { kind: 'device'; id: string; deviceId: string }
 >;
 
-/** The credential of a caller. Undefined if it cannot be revoked. */
+/** The credential of a caller. Undefined if it can neither be revoked nor expire. */
 export function revocableOf(caller: Caller | DeviceCaller): RevocableCredential | undefined {
   if (caller.kind === 'device') return { kind: 'device', id: caller.tokenId, deviceId: caller.deviceId };
   if (caller.kind === 'agent-key') return { kind: 'agent-key', id: caller.keyId, agentId: caller.agentId };
   if (caller.kind === 'link') return { kind: 'link', id: caller.linkId };
-  const { userId, token: grant, sessionId } = caller;
+  const { userId, token: grant, sessionId, tokenExpiresAt: expiresAt } = caller;
   if (grant) return { kind: 'access-token', id: grant.id, holder: { userId, grant } };
-  return sessionId === undefined ? undefined : { kind: 'session', id: sessionId };
+  if (sessionId !== undefined) return { kind: 'session', id: sessionId };
+  return expiresAt && { kind: 'session-token', id: `${userId}.${expiresAt.getTime()}`, expiresAt };
 }
 
 /** A unique name of a credential. A regenerated access token is another credential. */
@@ -31,6 +34,7 @@ export const nameOf = (credential: RevocableCredential): string =>
 /** Checks in the stores whether credentials have ended. */
 export class RevocableCredentials {
   constructor(
+    private readonly clock: Clock,
     private readonly sessions: Pick<LiveSessions, 'endedAmong'>,
     private readonly tokens: () => Pick<AccessTokenDirectory, 'isValid'>,
     private readonly keys: () => Pick<AgentKeyDirectory, 'isCurrent'>,
@@ -49,6 +53,8 @@ export class RevocableCredentials {
     switch (credential.kind) {
       case 'session':
         return (await endedSessions).includes(credential.id);
+      case 'session-token':
+        return credential.expiresAt <= this.clock.now();
       case 'access-token':
         return !(await this.tokens().isValid(credential.holder));
       case 'agent-key':

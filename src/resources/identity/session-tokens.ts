@@ -9,6 +9,8 @@ import type { UserLabel } from './accounts/user-accounts.port.js';
 export type Session = Readonly<{
   subject: string;
   roles: readonly Role[];
+  /** Unset if the token does not expire. */
+  expiresAt?: Date;
   /** Set in tokens of users who signed in at a provider. Such a token is valid while its session is open. */
   provided?: Readonly<{ sessionId: string; generation: number }>;
 }>;
@@ -35,9 +37,7 @@ const ALGORITHM = 'HS256';
 /** Issues and verifies session tokens. These are JWTs that are signed with one secret. `exp` and `roles` are optional. */
 export class SessionTokens {
   private readonly key: Uint8Array;
-  private readonly remembered = new LRUCache<string, { session: Session; expiresAt: number | undefined }>({
-    max: REMEMBERED_TOKENS_MAX,
-  });
+  private readonly remembered = new LRUCache<string, Session>({ max: REMEMBERED_TOKENS_MAX });
 
   constructor(secret: string) {
     this.key = new TextEncoder().encode(secret);
@@ -66,15 +66,20 @@ export class SessionTokens {
   async verify(token: string): Promise<Session> {
     const known = this.remembered.get(token);
     if (known) {
-      if (known.expiresAt !== undefined && known.expiresAt <= Date.now()) throw tokenExpired();
-      return known.session;
+      if (known.expiresAt && known.expiresAt.getTime() <= Date.now()) throw tokenExpired();
+      return known;
     }
     if (token.length > TOKEN_CHARACTERS_MAX) throw invalidToken();
     const { sub, exp, roles, jti, oidc_sub: providerSubject } = await this.claimsOf(token);
     if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX || !isNameable(sub)) throw invalidToken();
     const provided = providerSubject === undefined ? undefined : providedIn(jti);
-    const session: Session = { subject: sub, roles: rolesIn(roles), ...(provided && { provided }) };
-    this.remembered.set(token, { session, expiresAt: exp === undefined ? undefined : exp * 1000 });
+    const session: Session = {
+      subject: sub,
+      roles: rolesIn(roles),
+      ...(exp !== undefined && { expiresAt: new Date(exp * 1000) }),
+      ...(provided && { provided }),
+    };
+    this.remembered.set(token, session);
     return session;
   }
 
