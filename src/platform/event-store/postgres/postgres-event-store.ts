@@ -19,6 +19,7 @@ import {
 import { isPassing, openDatabase } from '../../postgres/database.js';
 import { migrate } from '../../postgres/migrate.js';
 import { Pool } from '../../postgres/pool.js';
+import { SharedCalls } from '../../shared-calls.js';
 import { FRAMES } from '../wanted.js';
 import { Followers } from './followers.js';
 import { GroupCommit, STATEMENT_TIMEOUT_MS } from './group-commit.js';
@@ -27,7 +28,6 @@ import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
 import { scavenge, type Scavenged, Scavenger } from './scavenge.js';
 import { assertStreamName } from './storable.js';
-import { SharedReads } from './shared-reads.js';
 import { type PageRequest, STREAM_END, streamEnd, streamPages, streamsGrownPast, textsPages } from './stream-pages.js';
 import { WakeUps } from './wake-ups.js';
 
@@ -220,8 +220,10 @@ export class PostgresEventStore extends EventStore {
 
   private shared<Request, Found>(
     read: (sql: Sql, requests: readonly Request[]) => Promise<readonly Found[]>,
-  ): SharedReads<Request, Found> {
-    return new SharedReads((requests, timeoutMs) => this.reading.run((sql) => read(sql, requests), timeoutMs));
+  ): SharedCalls<Request, Found> {
+    const call = (requests: readonly Request[], timeoutMs: number) => this.reading.run((sql) => read(sql, requests), timeoutMs);
+    // The server has refused the statement.
+    return new SharedCalls(call, { concernsOne: (error) => !isPassing(error) });
   }
 
   /** @throws StoreUnavailable */

@@ -1,23 +1,23 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { SHARED_READS_MAX, SHARED_STATEMENTS_MAX, SharedReads } from './shared-reads.js';
+import { SHARED_CALLS_MAX, SHARED_REQUESTS_MAX, SharedCalls } from './shared-calls.js';
 
 /** A server whose statements the test answers. */
 class Server {
   readonly statements: { requests: readonly string[]; timeoutMs: number; answer: () => void; fail: (error: Error) => void }[] =
     [];
-  readonly reads = new SharedReads<string, string>((requests, timeoutMs) => {
-    return new Promise((resolve, reject) => {
-      this.statements.push({
-        requests,
-        timeoutMs,
-        answer: () => resolve(requests.map((request) => `found ${request}`)),
-        fail: reject,
-      });
-    });
+  readonly calls = new SharedCalls<string, string>((requests, timeoutMs) => this.called(requests, timeoutMs), {
+    concernsOne: (error) => !(error as { code?: string }).code,
   });
 
   get sent(): readonly (readonly string[])[] {
     return this.statements.map(({ requests }) => requests);
+  }
+
+  private called(requests: readonly string[], timeoutMs: number): Promise<string[]> {
+    return new Promise((resolve, reject) => {
+      const answer = () => resolve(requests.map((request) => `found ${request}`));
+      this.statements.push({ requests, timeoutMs, answer, fail: reject });
+    });
   }
 }
 
@@ -27,7 +27,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, n) => `req
 
 describe('reads that share statements', () => {
   let server: Server;
-  const find = (request: string, deadline = soon()) => server.reads.find(request, deadline);
+  const find = (request: string, deadline = soon()) => server.calls.find(request, deadline);
   beforeEach(() => {
     server = new Server();
   });
@@ -40,15 +40,15 @@ describe('reads that share statements', () => {
     expect(await found).toEqual(['found a', 'found b']);
   });
 
-  it('puts at most SHARED_READS_MAX reads into a statement', async () => {
-    numbered(SHARED_READS_MAX + 1).forEach((request) => void find(request));
+  it('puts at most SHARED_REQUESTS_MAX reads into a statement', async () => {
+    numbered(SHARED_REQUESTS_MAX + 1).forEach((request) => void find(request));
     await nextTurn();
     await nextTurn();
-    expect(server.sent.map(({ length }) => length)).toEqual([SHARED_READS_MAX, 1]);
+    expect(server.sent.map(({ length }) => length)).toEqual([SHARED_REQUESTS_MAX, 1]);
   });
 
-  it('gathers the reads that arrive while SHARED_STATEMENTS_MAX statements are running into the next one', async () => {
-    for (const request of numbered(SHARED_STATEMENTS_MAX)) {
+  it('gathers the reads that arrive while SHARED_CALLS_MAX statements are running into the next one', async () => {
+    for (const request of numbered(SHARED_CALLS_MAX)) {
       void find(request);
       await nextTurn();
     }
@@ -56,11 +56,11 @@ describe('reads that share statements', () => {
     await nextTurn();
     void find('later');
     await nextTurn();
-    expect(server.sent).toHaveLength(SHARED_STATEMENTS_MAX);
+    expect(server.sent).toHaveLength(SHARED_CALLS_MAX);
     server.statements[0]!.answer();
     await nextTurn();
     await nextTurn();
-    expect(server.sent.slice(SHARED_STATEMENTS_MAX)).toEqual([['late', 'later']]);
+    expect(server.sent.slice(SHARED_CALLS_MAX)).toEqual([['late', 'later']]);
   });
 
   it('gives a statement the remaining time of the read that has waited longest', async () => {
