@@ -1,4 +1,3 @@
-import type { Sql } from 'postgres';
 import type { Logger } from 'pino';
 import { decode } from '../../kernel/event-sourcing/codec.js';
 import { eventAt, type EventStore, LOG_START, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
@@ -13,7 +12,7 @@ import { isOutage } from '../supervision/outage.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
 import { KeyedQueue } from './keyed-queue.js';
-import { type ReactionCheckpoint, ReactionTable } from './reaction-tables.js';
+import type { ReactionTable, ReactionTables, TakenReaction } from './reaction-tables.js';
 import { AckWindow } from './ack-window.js';
 
 const CONCURRENCY_DEFAULT = 8;
@@ -44,7 +43,13 @@ class HeldBack extends Error {
 /** The time in which this process runs the reaction: its epoch, and the signal of its end. */
 type Tenure = Readonly<{ epoch: bigint; signal: AbortSignal }>;
 
-export type ReactionDependencies = Readonly<{ sql: Sql; store: EventStore; leadership: Leadership; timing: Timing; log: Logger }>;
+export type ReactionDependencies = Readonly<{
+  tables: ReactionTables;
+  store: EventStore;
+  leadership: Leadership;
+  timing: Timing;
+  log: Logger;
+}>;
 
 /**
  * Follows the log from a reaction's checkpoint and acts at least once per event. The checkpoint is written after the effect, so a
@@ -61,7 +66,7 @@ export class ReactionRunner {
     private readonly dependencies: ReactionDependencies,
     readonly reaction: Reaction,
   ) {
-    this.table = new ReactionTable(dependencies.sql, reaction.name);
+    this.table = dependencies.tables.of(reaction.name);
   }
 
   run(signal: AbortSignal): Promise<void> {
@@ -79,14 +84,14 @@ export class ReactionRunner {
     const { name, begins } = this.reaction;
     const lost = await leadership.gain(`reaction:${name}`, signal, () => (this.failure = undefined));
     if (!lost) return;
-    const checkpoint = await this.table.takeOver(async () => (begins === 'now' ? store.head() : LOG_START));
-    this.parkedStreams = new Set(await this.table.parkedStreams());
-    await withSignals([signal, lost], (until) => this.follow(checkpoint, until));
+    const taken = await this.table.takeOver(async () => (begins === 'now' ? store.head() : LOG_START));
+    this.parkedStreams = new Set(taken.parkedStreams);
+    await withSignals([signal, lost], (until) => this.follow(taken, until));
     if (!signal.aborted)
       throw new LeadershipLost(`The connection that made this process the runner of the reaction ${name} was lost.`);
   }
 
-  private async follow({ position, epoch }: ReactionCheckpoint, signal: AbortSignal): Promise<void> {
+  private async follow({ position, epoch }: TakenReaction, signal: AbortSignal): Promise<void> {
     const stop = new AbortController();
     const until = AbortSignal.any([signal, stop.signal]);
     const tenure: Tenure = { epoch, signal: until };

@@ -1,9 +1,11 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres';
 import { type EventStore, isPlaceIn, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { hasColumn, hasTable } from '../postgres/catalog.js';
+import { SharedCalls } from '../shared-calls.js';
 import { describeFault } from '../supervision/described-fault.js';
 
-export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
+/** What a process finds when it takes a reaction over: its checkpoint, and the streams with parked events. */
+export type TakenReaction = Readonly<{ position: bigint; epoch: bigint; parkedStreams: readonly string[] }>;
 
 /** The position up to which all events are done, and the time of the last one. */
 export type Progressed = Readonly<{ position: bigint; eventAt: Date | null }>;
@@ -79,28 +81,55 @@ export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end' | 
   return rows.map(({ reaction }) => reaction).sort();
 }
 
+/** The stored states of all reactions. */
+export class ReactionTables {
+  private readonly nextEpochs: SharedCalls<string, TakenReaction | undefined>;
+
+  constructor(private readonly sql: Sql) {
+    this.nextEpochs = new SharedCalls((reactions) => nextEpochs(sql, reactions));
+  }
+
+  of(reaction: string): ReactionTable {
+    return new ReactionTable(this.sql, reaction, () => this.nextEpochs.find(reaction));
+  }
+}
+
+/** Increments the epochs of the reactions. Undefined for those that have none yet. */
+async function nextEpochs(sql: Sql, reactions: readonly string[]): Promise<readonly (TakenReaction | undefined)[]> {
+  // In one order, so that two processes never wait for each other.
+  const taken = await sql<{ reaction: string; position: string; epoch: string }[]>`
+    with locked as (
+      select reaction from reactions.reaction_checkpoint where reaction = any(${[...reactions]}::text[]) order by reaction for update
+    )
+    update reactions.reaction_checkpoint as checkpoint set epoch = epoch + 1 from locked
+    where checkpoint.reaction = locked.reaction
+    returning checkpoint.reaction, position::text, epoch::text`;
+  // Read afterwards: until then, the processes that have run them may park events.
+  const parked = await sql<{ reaction: string; stream: string }[]>`
+    select distinct reaction, stream from reactions.parked where reaction = any(${taken.map(({ reaction }) => reaction)}::text[])`;
+  return reactions.map((name) => {
+    const row = taken.find(({ reaction }) => reaction === name);
+    const parkedStreams = parked.filter(({ reaction }) => reaction === name).map(({ stream }) => stream);
+    return row && { position: BigInt(row.position), epoch: BigInt(row.epoch), parkedStreams };
+  });
+}
+
 /** The stored state of a reaction: its checkpoint and its parked events. */
 export class ReactionTable {
   constructor(
     private readonly sql: Sql,
     private readonly reaction: string,
+    private readonly nextEpoch: () => Promise<TakenReaction | undefined>,
   ) {}
 
   /** Increments the epoch, which fences out the previous process. `begins` is used only for the first run ever. */
-  async takeOver(begins: () => Promise<bigint>): Promise<ReactionCheckpoint> {
+  async takeOver(begins: () => Promise<bigint>): Promise<TakenReaction> {
     const taken = await this.nextEpoch();
     if (taken) return taken;
     await this.sql`
       insert into reactions.reaction_checkpoint (reaction, position, epoch)
       values (${this.reaction}, ${String(await begins())}, 0) on conflict do nothing`;
     return (await this.nextEpoch())!;
-  }
-
-  private async nextEpoch(): Promise<ReactionCheckpoint | undefined> {
-    const [row] = await this.sql<{ position: string; epoch: string }[]>`
-      update reactions.reaction_checkpoint set epoch = epoch + 1 where reaction = ${this.reaction}
-      returning position::text, epoch::text`;
-    return row && { position: BigInt(row.position), epoch: BigInt(row.epoch) };
   }
 
   /**
@@ -123,13 +152,6 @@ export class ReactionTable {
   /** Parks an event that was not tried. An event that is already parked is not changed. @throws ReactionFencedOut */
   async hold(event: StoredEvent, reason: Error, epoch: bigint): Promise<void> {
     await this.insert(event, reason, epoch, this.sql`do update set reaction = excluded.reaction`);
-  }
-
-  /** The streams with parked events. */
-  async parkedStreams(): Promise<readonly string[]> {
-    const rows = await this.sql<{ stream: string }[]>`
-      select distinct stream from reactions.parked where reaction = ${this.reaction}`;
-    return rows.map(({ stream }) => stream);
   }
 
   async retryRequested(): Promise<readonly string[]> {

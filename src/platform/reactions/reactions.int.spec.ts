@@ -11,7 +11,7 @@ import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import type { Timing } from '../../kernel/timing.js';
 import { Leadership } from '../supervision/leadership.js';
 import { systemTiming } from '../system-timing.js';
-import { askToRetry, createReactionTables, ReactionTable, takeBackReactions } from './reaction-tables.js';
+import { askToRetry, takeBackReactions } from './reaction-tables.js';
 import { CHECKPOINT_EVERY_MS, WINDOW_EVENTS_MAX } from './reaction-runner.js';
 import { Reactions } from './reactions.js';
 
@@ -78,25 +78,6 @@ function losing(text: string, nth: number): typeof database.sql {
 }
 
 const parkedEvents = () => database.sql`select reaction, stream, error from reactions.parked order by reaction, parked.position`;
-
-it('the checkpoint of a reaction is saved without the disk, which the next statement of its connection waits for again', async () => {
-  const connection = await database.sql.reserve();
-  await createReactionTables(database.sql);
-  await connection`drop table if exists flushed`;
-  await connection`create temporary table flushed (setting text)`;
-  await connection.unsafe(`
-    create function pg_temp.note() returns trigger language plpgsql as
-      'begin insert into flushed values (current_setting(''synchronous_commit'')); return new; end';
-    create trigger noting before update on reactions.reaction_checkpoint for each row execute function pg_temp.note()`);
-  const table = new ReactionTable(connection, 'answer-door');
-  const { epoch } = await table.takeOver(async () => -1n);
-  await table.save({ position: 7n, eventAt: new Date() }, epoch);
-  const settings = await connection<
-    { setting: string }[]
-  >`select setting from flushed union all select current_setting('synchronous_commit')`;
-  connection.release();
-  expect(settings.map(({ setting }) => setting)).toEqual(['on', 'off', 'on']);
-});
 
 describe('a reaction', () => {
   it('is aborted when its process stops, and its successor acts on the event again', async () => {

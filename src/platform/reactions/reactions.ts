@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events';
+import type { Sql } from 'postgres';
 import { filterOf } from '../../../projections/projection.js';
 import type { LogFilter } from '../../kernel/event-sourcing/event-store.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Leadership } from '../supervision/leadership.js';
 import { supervise } from '../supervision/supervise.js';
 import { type ReactionDependencies, ReactionRunner } from './reaction-runner.js';
-import { createReactionTables } from './reaction-tables.js';
+import { createReactionTables, ReactionTables } from './reaction-tables.js';
 
 /** All reactions of a process. Each follows the log independently. */
 export class Reactions {
@@ -15,13 +16,13 @@ export class Reactions {
   private running: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly dependencies: Omit<ReactionDependencies, 'leadership'>,
+    private readonly dependencies: Omit<ReactionDependencies, 'leadership' | 'tables'> & Readonly<{ sql: Sql }>,
     reactions: readonly Reaction[],
   ) {
     // Every reaction adds a listener.
     setMaxListeners(0, this.stopping.signal);
     this.leadership = new Leadership(dependencies.sql, dependencies.timing);
-    const all = { ...dependencies, leadership: this.leadership };
+    const all = { ...dependencies, tables: new ReactionTables(dependencies.sql), leadership: this.leadership };
     this.runners = reactions.map((reaction) => new ReactionRunner(all, reaction));
   }
 

@@ -40,6 +40,26 @@ describe('leadership of a part', () => {
     expect(await one.tryGain('a')).toBeDefined();
   });
 
+  it('is tried with one statement for all parts that are tried together, each with its own outcome', async () => {
+    await other.tryGain('part 7');
+    const sent: string[] = [];
+    const sql = postgres(database.url, { debug: (_, statement) => void sent.push(statement) });
+    const busy = new Leadership(sql, systemTiming);
+    const gained = await Promise.all(Array.from({ length: 60 }, (_, number) => busy.tryGain(`part ${number}`)));
+    expect(gained.flatMap((lost, number) => (lost ? [] : [number]))).toEqual([7]);
+    expect(sent.filter((statement) => statement.includes('lock'))).toHaveLength(1);
+    expect(await other.tryGain('part 59')).toBeUndefined();
+    await busy.close();
+    await sql.end();
+  });
+
+  it('is not gained through a transaction that is ending', async () => {
+    await one.tryGain('a');
+    const [late] = await Promise.allSettled([one.tryGain('b'), one.close()]);
+    expect(late.status).toBe('rejected');
+    expect(await other.tryGain('b')).toBeDefined();
+  });
+
   it('is gained by a standby when it is released', async () => {
     await one.tryGain('a');
     const standby = other.gain('a', new AbortController().signal);

@@ -1,9 +1,12 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { Timing } from '../../kernel/timing.js';
+import { SharedCalls } from '../shared-calls.js';
 import { beat, dropSnapshot, HEARTBEAT } from './heartbeat.js';
 
 /** How often a standby tries to take over. */
 const STANDBY_POLL_MS = 500;
+/** Parts in one statement: more than a service has. */
+const PARTS_MAX = 1_000;
 
 /** The text whose `hashtextextended` is the key of the advisory lock. */
 const lockOf = (part: string): string => `verbatim:${part}`;
@@ -23,11 +26,34 @@ export async function partsPlayed(sql: Sql, parts: readonly string[]): Promise<R
  * A transaction that stays open as long as its connection. It holds the locks of all parts. Between its statements it has no
  * snapshot (`dropSnapshot`).
  */
-type Session = Readonly<{ tx: TransactionSql; lost: AbortSignal; parts: Set<string>; end: () => void; ended: Promise<void> }>;
+type Session = Readonly<{
+  lost: AbortSignal;
+  parts: Set<string>;
+  /** Tries to take the locks of parts. Parts that are tried at the same time share a statement. */
+  locks: SharedCalls<string, boolean>;
+  end: () => void;
+  ended: Promise<void>;
+}>;
 
 /** The connection that made this process the leader of a part was lost. */
 export class LeadershipLost extends Error {
   override readonly name = 'LeadershipLost';
+}
+
+/** Whether each part is ours now. An error ends the transaction. */
+async function tryLocks(tx: TransactionSql, parts: readonly string[], ending: AbortController): Promise<readonly boolean[]> {
+  // Outside the transaction a lock would be released at once.
+  if (ending.signal.aborted) throw new LeadershipLost('The transaction that holds the locks has ended.');
+  try {
+    const rows = await tx<{ ours: boolean }[]>`
+      select pg_try_advisory_xact_lock(hashtextextended(lock, 0)) as ours
+      from unnest(${parts.map(lockOf)}::text[]) with ordinality as wanted (lock, place) order by place`;
+    await dropSnapshot(tx);
+    return rows.map(({ ours }) => ours);
+  } catch (error) {
+    ending.abort();
+    throw error;
+  }
 }
 
 /**
@@ -65,22 +91,9 @@ export class Leadership {
   async tryGain(part: string): Promise<AbortSignal | undefined> {
     const session = await this.opened();
     if (session.parts.has(part)) return session.lost;
-    const [row] = await this.tryLock(session, part);
-    if (!row?.ours) return undefined;
+    if (!(await session.locks.find(part))) return undefined;
     session.parts.add(part);
     return session.lost;
-  }
-
-  private async tryLock(session: Session, part: string): Promise<readonly { ours: boolean }[]> {
-    try {
-      const rows = await session.tx<{ ours: boolean }[]>`
-        select pg_try_advisory_xact_lock(hashtextextended(${lockOf(part)}, 0)) as ours`;
-      await dropSnapshot(session.tx);
-      return rows;
-    } catch (error) {
-      session.end();
-      throw error;
-    }
   }
 
   /** Gives up all parts. */
@@ -111,7 +124,11 @@ export class Leadership {
       const ended = this.sql
         .begin('isolation level read committed', async (tx) => {
           await tx`select set_config('idle_in_transaction_session_timeout', ${String(silentMsMax)}, true)`;
-          resolve({ tx, lost: lost.signal, parts: new Set(), end, ended });
+          const locks = new SharedCalls((parts: readonly string[]) => tryLocks(tx, parts, ending), {
+            callsMax: 1,
+            requestsMax: PARTS_MAX,
+          });
+          resolve({ lost: lost.signal, parts: new Set(), locks, end, ended });
           await beat(tx, this.timing, everyMs, ending.signal);
         })
         .catch(reject)
