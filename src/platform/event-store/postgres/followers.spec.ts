@@ -49,6 +49,11 @@ afterEach(() => followers.close());
 
 /** Follows the log and records the pages in `heard`. */
 async function follow(filter: LogFilter): Promise<void> {
+  begin(filter);
+  await turns();
+}
+
+function begin(filter: LogFilter): void {
   const pages = followers.followAll(-1n, filter, new AbortController().signal);
   const told: { position: bigint; streams: string[] }[] = [];
   heard.push(told);
@@ -56,7 +61,6 @@ async function follow(filter: LogFilter): Promise<void> {
   void (async () => {
     for await (const page of pages) note(page);
   })();
-  await turns();
 }
 
 async function turns(count = 5): Promise<void> {
@@ -88,6 +92,14 @@ it('reads the newest page once for all followers that wake together and gives ea
   expect(heard.map((told) => told.at(-1))).toEqual(
     heard.map((_, count) => ({ position: 1n, streams: count % 2 === 0 ? ['a-1'] : ['a-1', 'b-1'] })),
   );
+});
+
+it('reads the first page once for all followers that start together, and separately for those that are behind after it', async () => {
+  log.streams.push(...Array.from({ length: PAGE_EVENTS_MAX }, () => 'b-1'), 'a-1');
+  for (let count = 0; count < 20; count++) begin(WANTED);
+  await turns();
+  expect(log.statements).toBe(1 + 20);
+  expect(heard.map((told) => told.flatMap(({ streams }) => streams))).toEqual(heard.map(() => ['a-1']));
 });
 
 it('lets no follower join a statement that was sent before the append that woke it', async () => {

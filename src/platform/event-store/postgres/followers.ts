@@ -41,7 +41,8 @@ export class Followers {
     const { wakeFlag } = follower;
     const forget = this.ringAtTheEnd(wakeFlag, signal);
     const reports = new Reports(after, () => performance.now());
-    let shares = false;
+    // Followers that start together mostly start at the same position.
+    let shares = !follower.wantsFrames;
     try {
       while (!this.isOver(signal)) {
         wakeFlag.mute();
