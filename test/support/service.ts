@@ -31,6 +31,8 @@ export const TEST_SETTINGS = {
   EVENT_STORE_DEADLINE_SECONDS: '30',
   NATS_DEADLINE_SECONDS: '30',
   FRESHNESS_WAIT_SECONDS: '60',
+  // A few connections are enough for a test, and each costs the server as much as many statements.
+  DATABASE_POOL_MAX: '6',
   LOG_LEVEL: 'error',
 } as const;
 

@@ -62,7 +62,7 @@ const SETTINGS = [
   'timezone=UTC',
 ];
 const DURABLE = ['fsync=on', 'synchronous_commit=on'];
-const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=on', 'max_connections=300', 'autovacuum_naptime=10s'];
+const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=on', 'max_connections=300'];
 
 /**
  * Starts an embedded Postgres under `<dataDir>/postgres`, with a generated password. It listens on the local port of the last start
