@@ -8,6 +8,8 @@ import type { LinkTerms } from '../../../resources/identity/links/asking-links.p
 export const QUESTION_CHARACTERS_MAX = 128 * 1024;
 /** Maximum length of a caller's system prompt, which is stored with each question. */
 export const SYSTEM_PROMPT_CHARACTERS_MAX = 64 * 1024;
+/** Maximum number of sources that a question names. Each that cannot be searched makes a frame. An agent has as many at most. */
+export const ACTIVE_DOCS_MAX = 200;
 export const HISTORY_EXCHANGES_MAX = 1_000;
 /** Maximum length of the history text. It exceeds an append's 1 MiB, because entries may have fields that are not stored. */
 export const HISTORY_CHARACTERS_MAX = 4 * 1024 * 1024;
