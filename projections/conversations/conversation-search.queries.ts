@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import { Queries } from '../read-models.js';
 import { type ListedConversation, listedColumns } from './conversations.queries.js';
+import { snippetOf } from './search-snippet.policy.js';
 
 export type FoundConversation = ListedConversation &
   Readonly<{ match_field: 'name' | 'prompt' | 'response'; match_snippet: string }>;
@@ -21,8 +22,6 @@ export const OWN_READ_MAX = 200;
 const CANDIDATES_MIN = 500;
 /** The number of turns that a conversation is expected to have. */
 const TURNS_EXPECTED = 4;
-/** The length of the text shown on either side of a match. */
-const SNIPPET_CHARACTERS = 60;
 /**
  * A trigram that the index can use: three letters or digits, or fewer at the beginning or the end of a word. A text without one
  * is searched for by reading all conversations.
@@ -129,10 +128,3 @@ const candidatesOfAll = (sql: Sql, pattern: string): Fragment => {
     union all
     select conversation_id from conversations.conversation where visibility = 'listed' and lower(name) like lower(${pattern})`;
 };
-
-function snippetOf(matched: string, text: string): string {
-  const at = Math.max(0, matched.toLowerCase().indexOf(text.toLowerCase()));
-  const from = Math.max(0, at - SNIPPET_CHARACTERS);
-  const to = Math.min(matched.length, at + text.length + SNIPPET_CHARACTERS);
-  return `${from > 0 ? '…' : ''}${matched.slice(from, to)}${to < matched.length ? '…' : ''}`;
-}
