@@ -93,7 +93,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     answer: string,
     signal: AbortSignal,
   ): Promise<string> {
-    const content = `Question: ${question.slice(0, EXCERPT_CHARACTERS)}\n\nAnswer: ${answer.slice(0, EXCERPT_CHARACTERS)}`;
+    const content = `Question: ${beginningOf(question, EXCERPT_CHARACTERS)}\n\nAnswer: ${beginningOf(answer, EXCERPT_CHARACTERS)}`;
     const messages = [
       { role: 'system', content: INSTRUCTION },
       { role: 'user', content },
@@ -113,8 +113,9 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     }
     signal.throwIfAborted();
     const [line = ''] = title.trim().split('\n');
-    return withoutTrailing(line.replace(/^["'“”]+/, ''), `"'“”.`)
-      .slice(0, TITLE_CHARACTERS_MAX)
-      .trim();
+    return beginningOf(withoutTrailing(line.replace(/^["'“”]+/, ''), `"'“”.`), TITLE_CHARACTERS_MAX).trim();
   }
 }
+
+/** The beginning of a text without half of a surrogate pair, which many JSON parsers refuse. */
+const beginningOf = (text: string, characters: number): string => text.slice(0, characters).replace(/[\uD800-\uDBFF]$/, '');

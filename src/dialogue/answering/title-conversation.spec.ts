@@ -51,6 +51,11 @@ it('a title of a model is checked like its answers', async () => {
   expect(tracesIn(signal)).toBe(0);
 });
 
+it('a long title is cut, but not within a character', async () => {
+  expect(await named(undefined, `${'x'.repeat(79)}😀`)).toBe('x'.repeat(79));
+  expect(await named(undefined, `${'x'.repeat(78)}😀!`)).toBe(`${'x'.repeat(78)}😀`);
+});
+
 it('no model reads a conversation that was deleted before the reaction titles it', async () => {
   expect(await named(undefined, 'On CODE-1234', true)).toBeUndefined();
 });
