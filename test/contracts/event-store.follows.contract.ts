@@ -34,6 +34,21 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
     expect(revisions((await following.stop()).events)).toEqual([2, 3, 4, 5]);
   });
 
+  it('delivers all events of the types that a reader acts on, stored and new, and advances past the others', async () => {
+    const category = newCategory();
+    const after = await store().head();
+    const types = (count: number) => range(1, count).map((place) => newEvent({ type: place % 10 === 0 ? 'Wanted' : 'Other' }));
+    const stream = newStream(category);
+    await store().append(stream, 'none', types(200));
+    const following = new Following(store(), after, { categories: [category], types: ['Wanted'] });
+    const wanted = () => following.events.filter(({ type }) => type === 'Wanted');
+    await following.until(() => wanted().length === 20, 'the stored events');
+    const { position } = await store().append(stream, 199, [...types(20), newEvent({ type: 'Other' })]);
+    await following.until(({ pages }) => (pages.at(-1)?.position ?? -1n) >= position, 'the position to move');
+    await following.stop();
+    expect(revisions(wanted())).toEqual(range(0, 21).map((place) => 10 * place + 9));
+  });
+
   it('delivers the whole log without a filter, except the store’s own events', async () => {
     const stream = newStream();
     const following = new Following(store(), await store().head());

@@ -240,7 +240,7 @@ export class InMemoryEventStore extends EventStore {
     let position = after;
     for (let index = this.firstAfter(after); index < this.committed && events.length < limit; index++) {
       const event = this.log[index]!;
-      if (isWanted(filter, event.stream)) events.push(event);
+      if (isWanted(filter, event.stream) && (filter.types?.includes(event.type) ?? true)) events.push(event);
       position = event.position;
     }
     return { events, position, caughtUp: position >= this.headPosition() };

@@ -15,6 +15,8 @@ export type LogFilter = Readonly<{
   categories?: readonly string[];
   /** All streams except those of these categories. */
   exceptCategories?: readonly string[];
+  /** The types that the reader acts on. A store may leave out events of others, where that costs less than sending them. */
+  types?: readonly string[];
 }>;
 
 /** The part of a stream to read. `from` is inclusive; by default reading starts at the first event, or backwards at the last. */

@@ -97,7 +97,8 @@ export class ReactionRunner {
     const tenure: Tenure = { epoch, signal: until };
     const window = new AckWindow(position);
     const queue = new KeyedQueue(this.reaction.concurrency ?? CONCURRENCY_DEFAULT, IN_HAND_MAX);
-    const pages = new Pages(this.dependencies.store.followAll(position, filterOf(this.reaction), until), () => stop.abort());
+    const filter = { ...filterOf(this.reaction), types: Object.keys(this.reaction.on) };
+    const pages = new Pages(this.dependencies.store.followAll(position, filter, until), () => stop.abort());
     const saving = this.keepSaving(window, tenure).finally(() => stop.abort());
     saving.catch(() => undefined);
     const retrying = this.keepRetrying(queue, tenure).finally(() => stop.abort());

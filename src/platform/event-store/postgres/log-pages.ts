@@ -64,11 +64,12 @@ export async function logEnd(sql: Sql): Promise<bigint> {
 }
 
 function conditionOf(filter: LogFilter): { condition: string; parameters: string[][] } {
-  const { categories, exceptCategories } = filter;
+  const { categories, exceptCategories, types } = filter;
   const parameters: string[][] = [];
   let condition = '';
   if (categories) condition += ` and e.category = any($${2 + parameters.push([...categories])}::text[])`;
   if (exceptCategories) condition += ` and e.category <> all($${2 + parameters.push([...exceptCategories])}::text[])`;
+  if (types) condition += ` and e.type = any($${2 + parameters.push([...types])}::text[])`;
   // This condition matches the partial index without frames.
   if (!isWanted(filter, FRAMES)) {
     condition += ` and e.category <> '${FRAMES}'`;

@@ -42,6 +42,15 @@ it('shows a reader nothing before a truncation that is ahead of the end of the s
   expect(revisions(await eventsOf(postgres.store.read(stream)))).toEqual([3, 4]);
 });
 
+it('leaves out events of types on which a reader does not act, in a page that ends at the same position', async () => {
+  const category = newCategory();
+  const after = await postgres.store.end();
+  const others = newEvents(2 * PAGE_EVENTS_MAX);
+  const { position } = await postgres.store.append(newStream(category), 'none', [...others, newEvent({ type: 'Wanted' })]);
+  const pages = await allOf(postgres.store.readAll({ after, filter: { categories: [category], types: ['Wanted'] } }));
+  expect(pages.map(({ events, position: end }) => [events.map(({ type }) => type), end])).toEqual([[['Wanted'], position]]);
+});
+
 it('fails a follower whose position is past the end of a log that was restored from a backup', async () => {
   await postgres.store.append(newStream(), 'none', newEvents(2));
   const { sql } = postgres.database;
