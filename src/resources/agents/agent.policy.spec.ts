@@ -8,6 +8,11 @@ it('an origin with a wildcard is refused, because no page has it', () => {
     expect(() => allowing(pattern)).toThrow('allowed_origins must hold origins such as https://example.com');
 });
 
+it('an origin that is stored already is accepted again', () => {
+  const stored = { restrict_origins: true, allowed_origins: ['https://*.example', 'https://a.example'] };
+  expect(normalPolicy(stored, new Set(), stored)).toEqual(stored);
+});
+
 describe('an unchanged stored value', () => {
   it('of the guardrails is accepted even if one of its checks has been switched off', () => {
     const checks = new Set(['secrets'] as const);

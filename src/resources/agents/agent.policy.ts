@@ -83,7 +83,7 @@ export function normalPolicy(
   const unknown = Object.keys(config).find((key) => !POLICY_KEYS.has(key));
   if (unknown !== undefined) throw invalid(`${unknown} is not known.`);
   if (restrict !== undefined && typeof restrict !== 'boolean') throw invalid('restrict_origins must be a boolean.');
-  const allowedOrigins = origins === undefined ? undefined : originsIn(origins);
+  const allowedOrigins = origins === undefined ? undefined : originsIn(origins, current.allowed_origins ?? []);
   if (restrict && !allowedOrigins?.length) throw invalid('allowed_origins must name an origin where restrict_origins is true.');
   return {
     ...(guardrails !== undefined && guardrails !== null && { guardrails: guardrailsIn(guardrails, checks, current.guardrails) }),
@@ -106,12 +106,13 @@ const writeActionsIn = (value: unknown) =>
     normal: asWriteAction,
   });
 
-const originsIn = (value: unknown) =>
+/** Accepts origins that are stored already, which an earlier version may have accepted although no page has them. */
+const originsIn = (value: unknown, stored: readonly string[]) =>
   listOf(value, {
     field: 'allowed_origins',
     of: 'origins such as https://example.com',
     max: ALLOWED_ORIGINS_MAX,
-    normal: asOrigin,
+    normal: (text) => (stored.includes(text) ? text : asOrigin(text)),
   });
 
 type ListRules = Readonly<{ field: string; of: string; max: number; normal: (text: string) => string | undefined }>;

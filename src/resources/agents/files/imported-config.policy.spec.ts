@@ -3,10 +3,10 @@ import { GUARDRAIL_CHECKS } from '../../guardrails/guardrail.policy.js';
 import { importedPolicy, portablePolicy } from './imported-config.policy.js';
 
 const pii = { check: 'pii', stage: 'input' };
-const imported = (config: object, toolIds: (string | null)[] = [], refs: string[] = []) => {
+const imported = (config: object, toolIds: (string | null)[] = [], refs: string[] = [], current = {}) => {
   const warnings: string[] = [];
   const given = { config: config as Record<string, unknown>, toolIds, refs };
-  const policy = importedPolicy(given, { current: {}, checks: new Set(GUARDRAIL_CHECKS) }, warnings);
+  const policy = importedPolicy(given, { current, checks: new Set(GUARDRAIL_CHECKS) }, warnings);
   return { policy, warnings };
 };
 
@@ -33,6 +33,12 @@ describe('the policy of an imported file', () => {
       expect.stringMatching(/api_write_allowlist must be an array\. The rest of the file was taken without it\.$/),
       expect.stringMatching(/allowed_origins must name an origin .* The rest of the file was taken without it\.$/),
     ]);
+  });
+
+  it('leaves the agent its own part instead of an invalid one, so that no file opens a restricted key', () => {
+    const current = { restrict_origins: true, allowed_origins: ['https://a.example'], api_write_allowlist: ['t:put'] };
+    const { policy } = imported({ restrict_origins: true, allowed_origins: ['https://*.example'] }, [], [], current);
+    expect(policy).toEqual({ restrict_origins: true, allowed_origins: ['https://a.example'] });
   });
 
   it('names tools by their place in the file, or by the id that they had', () => {

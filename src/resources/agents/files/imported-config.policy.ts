@@ -24,7 +24,10 @@ export type ConfigOfFile = Readonly<{
   refs: readonly string[];
 }>;
 
-/** The valid parts of a file's policy. Invalid parts are left out, each with a warning. */
+/**
+ * The valid parts of a file's policy. An invalid part gets a warning, and the agent keeps its own, so that no file opens what its
+ * owner has restricted.
+ */
 export function importedPolicy(
   { config, ...tools }: ConfigOfFile,
   { current, checks }: Readonly<{ current: AgentPolicy; checks: ReadonlySet<GuardrailCheck> }>,
@@ -45,7 +48,7 @@ export function importedPolicy(
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
       warnings.push(`${error.message} The rest of the file was taken without it.`);
-      return {};
+      return Object.fromEntries(names.flatMap((name) => (name in current ? [[name, current[name]]] : [])));
     }
   });
   return Object.assign({}, ...policy) as AgentPolicy;
