@@ -86,7 +86,7 @@ describe('the configuration', () => {
     ['ENABLE_SSE_PUSH', { ENABLE_SSE_PUSH: 'maybe' }],
     ['UPLOAD_MAX_FILE_BYTES', { UPLOAD_MAX_FILE_BYTES: '1.5' }],
     ['ALLOWED_PRIVATE_HOSTS', { ALLOWED_PRIVATE_HOSTS: '10.0.0.0/8, http://printer' }],
-    ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: '*' }],
+    ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: 'https://a.example, *' }],
     ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: 'https://a.example, https://*.b.example' }],
     ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: 'https://a.example/' }],
     ['ALLOWED_ORIGINS', { ALLOWED_ORIGINS: 'https://a.example:443' }],
@@ -122,6 +122,10 @@ describe('the configuration', () => {
       expect(readConfig({ ALLOWED_ORIGINS: origin }).allowedOrigins).toEqual([origin]);
     },
   );
+
+  it('reads an asterisk as all origins', () => {
+    expect(readConfig({ ALLOWED_ORIGINS: ' * ' }).allowedOrigins).toEqual([]);
+  });
 
   it('accepts durations of up to 68 years', () => {
     const longest = { TRACES_RETENTION_DAYS: '24855', EVENTS_REPLAY_MAX_AGE_HOURS: '596523', APPROVAL_TTL_SECONDS: '2147483647' };

@@ -99,11 +99,15 @@ export const url = (variable: string, ...protocols: readonly string[]): Setting<
     return value;
   });
 
-/** Origins in the form in which browsers send them. Another entry would allow no page, because origins are compared as a whole. */
+/**
+ * Origins in the form in which browsers send them, because origins are compared as a whole: another form would allow no page. An
+ * asterisk alone stands for all, as no entry does.
+ */
 export const origins = (variable: string): Setting<readonly string[]> =>
-  checked(list(variable), (entries) => {
+  setting(variable, '', (value) => {
+    const entries = value.trim() === '*' ? [] : itemsOf(value);
     const wrong = entries.find((entry) => entry !== 'null' && !isOrigin(entry));
-    if (wrong === undefined) return;
+    if (wrong === undefined) return entries;
     throw new Error(`holds "${wrong}", but must hold origins as browsers send them, such as https://example.com, or be empty.`);
   });
 
