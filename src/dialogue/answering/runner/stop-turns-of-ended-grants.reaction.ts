@@ -58,7 +58,7 @@ export class StopTurnsOfEndedGrants implements Reaction<Ending> {
   ) {}
 
   private async stop(event: Recorded<Ending>, agentId?: string): Promise<void> {
-    await requireReached(this.freshness, ['teams', 'agents', 'conversations', 'unsealed-turns'], event.position);
+    await requireReached(this.freshness, ['teams', 'agents', 'unsealed-turns'], event.position);
     const cause = causedBy(event, `system:${this.name}`);
     for (const { conversationId, turnId } of await this.withoutKnownAccess(await this.turns.ofSharedAgents(agentId)))
       if (await this.isClosed(conversationId, turnId)) await this.request(conversationId, turnId, cause);
