@@ -27,7 +27,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, n) => `req
 
 describe('reads that share statements', () => {
   let server: Server;
-  const find = (request: string, deadline = soon()) => server.calls.find(request, deadline);
+  const find = (request: string, deadline = soon()) => server.calls.call(request, deadline);
   beforeEach(() => {
     server = new Server();
   });

@@ -27,9 +27,9 @@ export class SharedCalls<Request, Found> {
   private readonly requestsMax: number;
   private readonly concernsOne: (error: unknown) => boolean;
 
-  /** @param call returns the result of each request in their order, or throws within `timeoutMs` */
+  /** @param together returns the result of each request in their order, or throws within `timeoutMs` */
   constructor(
-    private readonly call: (requests: readonly Request[], timeoutMs: number) => Promise<readonly Found[]>,
+    private readonly together: (requests: readonly Request[], timeoutMs: number) => Promise<readonly Found[]>,
     { callsMax = SHARED_CALLS_MAX, requestsMax = SHARED_REQUESTS_MAX, concernsOne = () => false }: SharedCallsOptions = {},
   ) {
     this.callsMax = callsMax;
@@ -37,8 +37,8 @@ export class SharedCalls<Request, Found> {
     this.concernsOne = concernsOne;
   }
 
-  /** @param deadline in milliseconds of `performance.now`. @throws what the call throws, at the deadline at the latest */
-  find(request: Request, deadline = Infinity): Promise<Found> {
+  /** @param deadline in milliseconds of `performance.now`, or Infinity. @throws what the shared call throws */
+  call(request: Request, deadline: number): Promise<Found> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ request, deadline, resolve, reject });
       this.schedule();
@@ -67,7 +67,7 @@ export class SharedCalls<Request, Found> {
   private async send(waiting: readonly Waiting<Request, Found>[]): Promise<void> {
     try {
       const requests = waiting.map(({ request }) => request);
-      const found = await this.call(requests, Math.max(1, waiting[0]!.deadline - performance.now()));
+      const found = await this.together(requests, Math.max(1, waiting[0]!.deadline - performance.now()));
       waiting.forEach(({ resolve }, place) => resolve(found[place]!));
     } catch (error) {
       if (waiting.length > 1 && this.concernsOne(error)) for (const each of waiting) await this.send([each]);

@@ -12,7 +12,7 @@ const lookUps = new WeakMap<Sql | TransactionSql, SharedCalls<Wanted, boolean>>(
 function isThere(sql: Sql | TransactionSql, wanted: Wanted): Promise<boolean> {
   const shared = lookUps.get(sql) ?? new SharedCalls((all: readonly Wanted[]) => areThere(sql, all));
   lookUps.set(sql, shared);
-  return shared.find(wanted);
+  return shared.call(wanted, Infinity);
 }
 
 async function areThere(sql: Sql | TransactionSql, wanted: readonly Wanted[]): Promise<readonly boolean[]> {

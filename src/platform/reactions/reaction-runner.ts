@@ -1,6 +1,12 @@
 import type { Logger } from 'pino';
 import { decode } from '../../kernel/event-sourcing/codec.js';
-import { eventAt, type EventStore, LOG_START, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import {
+  eventAt,
+  type EventStore,
+  type LogFilter,
+  LOG_START,
+  type StoredEvent,
+} from '../../kernel/event-sourcing/event-store.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import type { Timing } from '../../kernel/timing.js';
 import { withSignals } from '../../kernel/with-signals.js';
@@ -58,6 +64,8 @@ export type ReactionDependencies = Readonly<{
 export class ReactionRunner {
   /** The error of the last attempt, until there is progress again or another process leads. */
   failure: string | undefined;
+  /** The events on which the reaction acts. */
+  readonly filter: LogFilter;
   private readonly table: ReactionTable;
   /** The streams with parked events. Their later events wait. */
   private parkedStreams = new Set<string>();
@@ -66,6 +74,7 @@ export class ReactionRunner {
     private readonly dependencies: ReactionDependencies,
     readonly reaction: Reaction,
   ) {
+    this.filter = { ...filterOf(reaction), types: Object.keys(reaction.on) };
     this.table = dependencies.tables.of(reaction.name);
   }
 
@@ -97,8 +106,7 @@ export class ReactionRunner {
     const tenure: Tenure = { epoch, signal: until };
     const window = new AckWindow(position);
     const queue = new KeyedQueue(this.reaction.concurrency ?? CONCURRENCY_DEFAULT, IN_HAND_MAX);
-    const filter = { ...filterOf(this.reaction), types: Object.keys(this.reaction.on) };
-    const pages = new Pages(this.dependencies.store.followAll(position, filter, until), () => stop.abort());
+    const pages = new Pages(this.dependencies.store.followAll(position, this.filter, until), () => stop.abort());
     const saving = this.keepSaving(window, tenure).finally(() => stop.abort());
     saving.catch(() => undefined);
     const retrying = this.keepRetrying(queue, tenure).finally(() => stop.abort());

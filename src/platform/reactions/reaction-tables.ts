@@ -76,8 +76,11 @@ export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end' | 
   }
   await sql`delete from reactions.parked where position = any(${lost}::bigint[])`;
   const rows = await sql<{ reaction: string }[]>`
-    update reactions.reaction_checkpoint set position = ${String(head)}, epoch = epoch + 1
-    where position = any(${lost}::bigint[]) returning reaction`;
+    with locked as (
+      select reaction from reactions.reaction_checkpoint where position = any(${lost}::bigint[]) order by reaction for update
+    )
+    update reactions.reaction_checkpoint as checkpoint set position = ${String(head)}, epoch = epoch + 1 from locked
+    where checkpoint.reaction = locked.reaction returning checkpoint.reaction`;
   return rows.map(({ reaction }) => reaction).sort();
 }
 
@@ -90,13 +93,13 @@ export class ReactionTables {
   }
 
   of(reaction: string): ReactionTable {
-    return new ReactionTable(this.sql, reaction, () => this.nextEpochs.find(reaction));
+    return new ReactionTable(this.sql, reaction, () => this.nextEpochs.call(reaction, Infinity));
   }
 }
 
 /** Increments the epochs of the reactions. Undefined for those that have none yet. */
 async function nextEpochs(sql: Sql, reactions: readonly string[]): Promise<readonly (TakenReaction | undefined)[]> {
-  // In one order, so that two processes never wait for each other.
+  // In one order, so that two processes never block each other.
   const taken = await sql<{ reaction: string; position: string; epoch: string }[]>`
     with locked as (
       select reaction from reactions.reaction_checkpoint where reaction = any(${[...reactions]}::text[]) order by reaction for update

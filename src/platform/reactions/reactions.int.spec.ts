@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { append } from '../../../test/support/accounts.js';
 import { endLeaders } from '../../../test/support/end-leaders.js';
@@ -80,6 +80,14 @@ function losing(text: string, nth: number): typeof database.sql {
 const parkedEvents = () => database.sql`select reaction, stream, error from reactions.parked order by reaction, parked.position`;
 
 describe('a reaction', () => {
+  it('asks for the types of events on which it acts', async () => {
+    const follows = jest.spyOn(store, 'followAll');
+    await append(store, 'bell-a', rang(1));
+    start();
+    await eventually(() => heard.length === 1);
+    expect(follows.mock.calls.map(([, filter]) => filter)).toEqual([{ categories: ['bell'], types: ['BellRang'] }]);
+  });
+
   it('is aborted when its process stops, and its successor acts on the event again', async () => {
     await append(store, 'bell-a', rang(1));
     let waits = false;

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import type { Sql } from 'postgres';
-import { filterOf } from '../../../projections/projection.js';
 import type { LogFilter } from '../../kernel/event-sourcing/event-store.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Leadership } from '../supervision/leadership.js';
@@ -35,8 +34,7 @@ export class Reactions {
   }
 
   filterOf(name: string): LogFilter | undefined {
-    const runner = this.runnerOf(name);
-    return runner && filterOf(runner.reaction);
+    return this.runnerOf(name)?.filter;
   }
 
   /** Accepts no further events, finishes those in progress, and gives the leadership up. */

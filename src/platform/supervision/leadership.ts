@@ -91,7 +91,7 @@ export class Leadership {
   async tryGain(part: string): Promise<AbortSignal | undefined> {
     const session = await this.opened();
     if (session.parts.has(part)) return session.lost;
-    if (!(await session.locks.find(part))) return undefined;
+    if (!(await session.locks.call(part, Infinity))) return undefined;
     session.parts.add(part);
     return session.lost;
   }

@@ -133,7 +133,7 @@ export class PostgresEventStore extends EventStore {
     let next = from ?? (direction === 'forwards' ? 0 : STREAM_END);
     for (let left = limit; left > 0 && next >= 0;) {
       const request = { stream, from: next, limit: left };
-      const { events, more } = await this.untilDeadline((deadline) => this.pages[direction].find(request, deadline));
+      const { events, more } = await this.untilDeadline((deadline) => this.pages[direction].call(request, deadline));
       if (events.length > 0) yield events;
       if (!more) return;
       left -= events.length;
@@ -144,7 +144,7 @@ export class PostgresEventStore extends EventStore {
   override async *readTexts(stream: string, from = 0): AsyncGenerator<StoredTexts> {
     for (let next = from, more = true; more;) {
       const request = { stream, from: next };
-      const read = await this.untilDeadline((deadline) => this.texts.find(request, deadline));
+      const read = await this.untilDeadline((deadline) => this.texts.call(request, deadline));
       if (!read) return;
       for (const { metadata, ...page } of read.pages)
         yield next === from && metadata !== undefined ? { ...page, metadata } : page;
