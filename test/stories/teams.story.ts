@@ -154,7 +154,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect(listed).toEqual((await teamsOf('')).map(({ id }) => id));
       expect(listed).toEqual(expect.arrayContaining(made));
       expect(await teamsOf('?after=2000-01-01&after_id=x')).toHaveLength(listed.length);
-      for (const query of ['?limit=0', '?limit=many', '?after=yesterday'])
+      for (const query of ['?after=2000-01-01', '?after_id=x', '?limit=0', '?limit=many', '?after=yesterday'])
         expect((await root.get(`/api/admin/teams${query}`)).status).toBe(400);
     });
 

@@ -54,6 +54,8 @@ export class TeamsController {
   @Get('admin/teams')
   async all(@CurrentUser() user: SignedInUser, @Query() { limit, after, after_id: afterId }: TeamsQuery) {
     requireAccess(user, { does: 'see-all' });
+    if ((after === undefined) !== (afterId === undefined))
+      throw new Rejection('invalid-request', 'after and after_id belong together');
     const page = { limit, after: after === undefined ? undefined : momentIn('after', after), afterId };
     return { success: true, teams: (await this.teams.all(user.userId, page)).map(listedTeam) };
   }
