@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
 import { olderQuestionIn } from '../dialects/older/older-question.policy.js';
-import { QuestionRequest } from '../dialogue/answering/intake/question.dto.js';
 import { samplingOf } from '../dialogue/answering/intake/llm-params.policy.js';
+import { searchedSources } from '../dialogue/answering/intake/question.policy.js';
 import { ConversationName, Feedback } from '../dialogue/conversation/conversations.dto.js';
 import type { Rejection } from '../kernel/rejection.js';
 import { RequestValidation } from '../platform/http/validation.js';
@@ -65,7 +65,7 @@ const LIMITED: readonly Limited[] = [
   ['characters of the expression of a node', 10_000, (n) => config('condition', { cases: [{ sourceHandle: 'a', expression: x(n) }] }), 'expression must have at most 10000 characters'], // oxfmt-ignore
   ['removed files of a source', 1_000, (n) => change({ operation: 'remove', file_paths: texts(n) }), 'file_paths holds more than 1000 paths'], // oxfmt-ignore
   ['characters of the path of a file', 1_024, (n) => change({ operation: 'remove', file_paths: [x(n)] }), 'file_paths has more than 1024 characters'], // oxfmt-ignore
-  ['sources of a question', 200, (n) => body(QuestionRequest, { question: 'Why?', active_docs: texts(n) }), 'active_docs must hold at most 200 entries'], // oxfmt-ignore
+  ['sources of a question', 200, (n) => void searchedSources(texts(n)), 'active_docs must name at most 200 sources'], // oxfmt-ignore
   ['sources of a question of an older client', 100, (n) => olderQuestionIn({ question: 'Why?', active_docs: ids(n) }), 'active_docs must be ids of sources, at most 100'], // oxfmt-ignore
   ['texts that end an answer', 4, (n) => samplingOf({ stop: texts(n) }), 'llm_params.stop must be a text, or at most 4 texts, of at most 256 characters each.'], // oxfmt-ignore
   ['characters of a text that ends an answer', 256, (n) => samplingOf({ stop: x(n) }), 'llm_params.stop must be a text, or at most 4 texts, of at most 256 characters each.'], // oxfmt-ignore

@@ -12,12 +12,7 @@ import {
   Min,
   ValidateIf,
 } from 'class-validator';
-import {
-  ACTIVE_DOCS_MAX,
-  HISTORY_EXCHANGES_MAX,
-  QUESTION_CHARACTERS_MAX,
-  SYSTEM_PROMPT_CHARACTERS_MAX,
-} from './question.policy.js';
+import { HISTORY_EXCHANGES_MAX, QUESTION_CHARACTERS_MAX, SYSTEM_PROMPT_CHARACTERS_MAX } from './question.policy.js';
 import { Integer } from '../../../platform/http/documented.js';
 
 /** Converts numeric text, which web clients send from text fields. Other text is left unchanged and fails validation. */
@@ -81,20 +76,15 @@ export class QuestionRequest {
   @IsString()
   prompt_id?: string | null;
 
-  /** One source id or several. Ignored when the agent has sources. */
+  /** One source id or several, at most 200 different ones. Ignored when the agent has sources. */
   @ApiProperty({
     required: false,
-    oneOf: [
-      { type: 'string' },
-      { type: 'array', items: { type: ['string', 'null'] }, maxItems: ACTIVE_DOCS_MAX },
-      { type: 'null' },
-    ],
+    oneOf: [{ type: 'string' }, { type: 'array', items: { type: ['string', 'null'] } }, { type: 'null' }],
   })
   @IsOptional()
   @Transform(named)
   @ValidateIf(({ active_docs }: QuestionRequest) => typeof active_docs !== 'string')
   @IsArray()
-  @ArrayMaxSize(ACTIVE_DOCS_MAX, { message: `active_docs must hold at most ${ACTIVE_DOCS_MAX} entries` })
   @IsString({ each: true })
   active_docs?: string | string[] | null;
 

@@ -9,7 +9,7 @@ export const QUESTION_CHARACTERS_MAX = 128 * 1024;
 /** Maximum length of a caller's system prompt, which is stored with each question. */
 export const SYSTEM_PROMPT_CHARACTERS_MAX = 64 * 1024;
 /** Maximum number of sources that a question names. Each that cannot be searched makes a frame. An agent has as many at most. */
-export const ACTIVE_DOCS_MAX = 200;
+const ACTIVE_DOCS_MAX = 200;
 export const HISTORY_EXCHANGES_MAX = 1_000;
 /** Maximum length of the history text. It exceeds an append's 1 MiB, because entries may have fields that are not stored. */
 export const HISTORY_CHARACTERS_MAX = 4 * 1024 * 1024;
@@ -28,6 +28,18 @@ export function requireLengths({ question, system_prompt_override: systemPrompt 
 function requireLength(field: string, text: string | null | undefined, max: number): void {
   if (text && isLongerThan(text, max))
     throw new Rejection('invalid-request', `${field} must be shorter than or equal to ${max} characters`);
+}
+
+/** The source ids of `active_docs`. `default` means no source. */
+export const sourceIdsIn = (docs: string | readonly string[] | null | undefined): readonly string[] => [
+  ...new Set((typeof docs === 'string' ? [docs] : (docs ?? [])).filter((id) => id !== '' && id !== 'default')),
+];
+
+/** The ids of the sources in which a question is to search. @throws Rejection invalid-request */
+export function searchedSources(docs: Parameters<typeof sourceIdsIn>[0]): readonly string[] {
+  const ids = sourceIdsIn(docs);
+  if (ids.length <= ACTIVE_DOCS_MAX) return ids;
+  throw new Rejection('invalid-request', `active_docs must name at most ${ACTIVE_DOCS_MAX} sources`);
 }
 
 /**

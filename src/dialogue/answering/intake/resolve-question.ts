@@ -28,7 +28,7 @@ import { Toolbox, type ToolPin } from '../../../resources/tools/toolbox/toolbox.
 import { ATTACHMENTS_MAX } from '../loop/attached.policy.js';
 import { samplingOf } from './llm-params.policy.js';
 import type { QuestionRequest } from './question.dto.js';
-import { askedByReader, parseHistory, requireLengths } from './question.policy.js';
+import { askedByReader, parseHistory, requireLengths, searchedSources, sourceIdsIn } from './question.policy.js';
 import { clientToolsOf } from './tool-actions.policy.js';
 import { WorkflowPins } from './workflow-pins.js';
 
@@ -180,7 +180,9 @@ export class QuestionResolver {
     const systemPrompt = configuration?.allowSystemPromptOverride ? request.system_prompt_override?.trim() : undefined;
     const sampling = samplingOf(request.llm_params);
     const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
-    const sources = own.length > 0 ? own : sourceIds(request.active_docs);
+    // Web clients send `isNoneDoc` with every agent. It means that the user selected no sources, not that the agent's are ignored.
+    const named = request.isNoneDoc && !agent ? [] : request.active_docs;
+    const sources = own.length > 0 ? [...new Set(own)] : searchedSources(named);
     return {
       agentId: agent?.id ?? null,
       agentKeyId: keyIdOf(caller),
@@ -188,9 +190,7 @@ export class QuestionResolver {
       modelId: model,
       promptId: configuration?.promptId || request.prompt_id || '',
       configurationOwnerId: ownerId,
-      // Web clients send `isNoneDoc` with every agent. It means that the user selected no sources, not that the agent's are
-      // ignored.
-      sources: request.isNoneDoc && !agent ? [] : [...new Set(sources)].map((id) => ({ id })),
+      sources: sources.map((id) => ({ id })),
       chunks: chunksWithinBounds((configuration ? configuration.chunks : request.chunks) ?? CHUNKS_DEFAULT),
       retriever: (configuration ? configuration.retriever : request.retriever) || 'classic',
       passthrough: request.passthrough ?? {},
@@ -238,13 +238,9 @@ const isOwner = (caller: Caller, ownerId: string): boolean => signedInUserOf(cal
 const modelsOf = (agent: AgentRecord | undefined): readonly string[] =>
   agent ? [...agent.configuration.models, agent.configuration.defaultModelId] : [];
 
-/** The source ids of a request. `default` means no source. */
-const sourceIds = (docs: QuestionRequest['active_docs']): readonly string[] =>
-  (typeof docs === 'string' ? [docs] : (docs ?? [])).filter((id) => id !== '' && id !== 'default');
-
 const namedBy = (request: QuestionRequest, continued: Beginning | undefined): NamedByQuestion => ({
   agentId: request.agent_id || null,
-  sources: sourceIds(request.active_docs),
+  sources: sourceIdsIn(request.active_docs),
   promptId: request.prompt_id || null,
   continuedAgentId: continued?.agentId,
   bringsWorkflow: Boolean(request.workflow),
