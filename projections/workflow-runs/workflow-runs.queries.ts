@@ -47,6 +47,7 @@ export class WorkflowRunQueries extends Queries {
           ${after ? sql`and (deleted_at, workflow_run_id) > (${after.since}, ${after.id})` : sql``}
         order by workflow_run_id limit ${limit}
       ) as ended
+      ${after ? sql`where deleted_at >= ${after.since}` : sql``}
       order by deleted_at, id limit ${limit}`;
   }
 

@@ -200,6 +200,7 @@ describe('A rebuild as a process', () => {
       rmSync(lock);
       mkdirSync(lock);
       const { code, said } = await ended;
+      rmSync(lock, { recursive: true });
       expect([code, said]).toEqual([0, expect.stringMatching(/in place\.[^]*could not be closed: EISDIR/)]);
     },
     MINUTES,

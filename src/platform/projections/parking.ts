@@ -28,8 +28,9 @@ export type Parking = Readonly<{ event: StoredEvent; fault: unknown }>;
 type ParkingStep = Readonly<{ change: Change } | { apply: StoredEvent }>;
 
 /**
- * The rule of parking: an event that cannot be applied parks its entity, whose events are held until one releases it. Updates
- * `parked`, and returns the number of events that were held.
+ * The rule of parking: an event that cannot be applied parks its entity, whose events are held until one releases it. Only the
+ * step that applies an event is answered. `parked` changes once the change of a step was sent. Returns the number of events that
+ * were held.
  */
 export function* parkingSteps(
   tx: TransactionSql,

@@ -135,8 +135,8 @@ export class StoredToolbox extends Toolbox {
     const { status, definition, ownerId } = await this.history.since(toolId, folded);
     if (status !== 'there' || !definition) throw new ToolFailed(REMOVED);
     if (!definition.status) throw new ToolFailed(PUT_AWAY);
-    if (!definition.actions.some(({ name, active }) => name === action && active)) throw new ToolFailed(ACTION_PUT_AWAY);
     if (!(await this.reaching.isUsable(userId, { id: toolId, ownerId }, 'tools'))) throw new ToolFailed(NOT_SHARED);
+    if (!definition.actions.some(({ name, active }) => name === action && active)) throw new ToolFailed(ACTION_PUT_AWAY);
     const { credentialsId } = pinned;
     if (definition.credentialsId !== credentialsId) throw new ToolFailed(CREDENTIALS_REPLACED);
     if (credentialsId === null) return {};
