@@ -6,7 +6,7 @@ type Waiting<Request, Found> = Readonly<{
 }>;
 
 /** The bounds of shared calls, by default those of reads of a database. */
-export type SharedCallsOptions = Readonly<{
+type Options = Readonly<{
   /** Maximum number of calls in progress: one in the server and one in transit. */
   callsMax?: number;
   /** Maximum number of requests in a call. Each may return a page, and all wait for the largest. */
@@ -23,18 +23,14 @@ export class SharedCalls<Request, Found> {
   private waiting: Waiting<Request, Found>[] = [];
   private inFlight = 0;
   private scheduled = false;
-  private readonly callsMax: number;
-  private readonly requestsMax: number;
-  private readonly concernsOne: (error: unknown) => boolean;
+  private readonly options: Required<Options>;
 
   /** @param together returns the result of each request in their order, or throws within `timeoutMs` */
   constructor(
     private readonly together: (requests: readonly Request[], timeoutMs: number) => Promise<readonly Found[]>,
-    { callsMax = SHARED_CALLS_MAX, requestsMax = SHARED_REQUESTS_MAX, concernsOne = () => false }: SharedCallsOptions = {},
+    options: Options = {},
   ) {
-    this.callsMax = callsMax;
-    this.requestsMax = requestsMax;
-    this.concernsOne = concernsOne;
+    this.options = { callsMax: SHARED_CALLS_MAX, requestsMax: SHARED_REQUESTS_MAX, concernsOne: () => false, ...options };
   }
 
   /** @param deadline in milliseconds of `performance.now`, or Infinity. @throws what the shared call throws */
@@ -47,11 +43,11 @@ export class SharedCalls<Request, Found> {
 
   /** Sends at the end of this turn of the event loop, when the requests of many clients have been received. */
   private schedule(): void {
-    if (this.scheduled || this.inFlight === this.callsMax || this.waiting.length === 0) return;
+    if (this.scheduled || this.inFlight === this.options.callsMax || this.waiting.length === 0) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      void this.dispatch(this.waiting.splice(0, this.requestsMax));
+      void this.dispatch(this.waiting.splice(0, this.options.requestsMax));
       this.schedule();
     });
   }
@@ -70,7 +66,7 @@ export class SharedCalls<Request, Found> {
       const found = await this.together(requests, Math.max(1, waiting[0]!.deadline - performance.now()));
       waiting.forEach(({ resolve }, place) => resolve(found[place]!));
     } catch (error) {
-      if (waiting.length > 1 && this.concernsOne(error)) for (const each of waiting) await this.send([each]);
+      if (waiting.length > 1 && this.options.concernsOne(error)) for (const each of waiting) await this.send([each]);
       else for (const { reject } of waiting) reject(error);
     }
   }

@@ -1,10 +1,9 @@
+import { shortened } from '../../kernel/cut-text.js';
+
 export const FOLLOW_UP_TEXT_CHARACTERS_MAX = 8_000;
 
 /** Truncates a text to the maximum length and marks that with an ellipsis. */
-export function clipped(text: string): string {
-  if (text.length <= FOLLOW_UP_TEXT_CHARACTERS_MAX) return text;
-  return `${text.slice(0, FOLLOW_UP_TEXT_CHARACTERS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
-}
+export const clipped = (text: string): string => shortened(text, FOLLOW_UP_TEXT_CHARACTERS_MAX);
 
 /** The question of the turn that reports all follow-ups with these texts. */
 export const questionOf = (texts: readonly string[]): string =>

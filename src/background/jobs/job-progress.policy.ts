@@ -1,5 +1,5 @@
 import type { JobProgress } from './job.events.js';
-import { beginningOf } from './job.policy.js';
+import { shortened } from '../../kernel/cut-text.js';
 import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
 export const MESSAGE_CHARACTERS_MAX = 500;
@@ -9,7 +9,7 @@ export const OUTPUT_TAIL_CHARACTERS = 2_000;
 /** The progress after a further report. A report whose `progress` is not a finite number is ignored. */
 export function progressAfter(before: JobProgress | null, { progress, total, message = '' }: ToolReport): JobProgress | null {
   if (!Number.isFinite(progress)) return before;
-  const words = beginningOf(message.trim().toWellFormed(), MESSAGE_CHARACTERS_MAX);
+  const words = shortened(message.trim().toWellFormed(), MESSAGE_CHARACTERS_MAX);
   const report = { progress, ...(Number.isFinite(total) && { total: total! }), ...(words !== '' && { message: words }) };
   const said = [before?.outputTail, words].filter(Boolean).join('\n');
   return { report, outputTail: said === '' ? null : said.slice(-OUTPUT_TAIL_CHARACTERS).toWellFormed() };

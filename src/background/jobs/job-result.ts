@@ -2,7 +2,8 @@ import { BlobMissing, type BlobRef, type Blobs } from '../../kernel/blobs.js';
 import { OwnBlobs } from '../../kernel/own-blobs.js';
 import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
 import type { JobId } from './job.events.js';
-import { beginningOf, SHOWN_CHARACTERS_MAX } from './job.policy.js';
+import { shortened } from '../../kernel/cut-text.js';
+import { SHOWN_CHARACTERS_MAX } from './job.policy.js';
 
 const ownBlobs = (blobs: Blobs) => new OwnBlobs(blobs, 'result');
 
@@ -23,5 +24,5 @@ export async function keptResult(blobs: Blobs, result: BlobRef): Promise<Readonl
 /** A short result unchanged, otherwise the beginning of its text. */
 export function shownResult(value: unknown, charactersMax = SHOWN_CHARACTERS_MAX): unknown {
   const whole = textOf(value);
-  return whole.length <= charactersMax ? value : beginningOf(whole, charactersMax);
+  return whole.length <= charactersMax ? value : shortened(whole, charactersMax);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JobEnd } from './job.events.js';
-import { beginningOf, deliveryOf, followUpText, noteOn, statusAfter } from './job.policy.js';
+import { deliveryOf, followUpText, noteOn, statusAfter } from './job.policy.js';
 
 const endOf = (type: JobEnd['type']) => ({ type }) as JobEnd;
 
@@ -59,12 +59,4 @@ describe('the text of a follow-up', () => {
         .slice(1),
     ).toEqual(['The job failed.', 'Its error: No ship.']));
   it('says only how the job ended if there is neither', () => expect(followUpText(ended, null).split('\n')).toHaveLength(2));
-});
-
-describe('the beginning of a text', () => {
-  it('is the text itself up to the maximum, and then ends with an ellipsis', () => {
-    expect(beginningOf('12345', 5)).toBe('12345');
-    expect(beginningOf('123456', 5)).toBe('1234…');
-  });
-  it('does not split a surrogate pair', () => expect(beginningOf('123🐑56', 5)).toBe('123…'));
 });

@@ -78,10 +78,3 @@ export const deliveryOf = (status: JobStatus, autoResume: boolean, reportedBy: R
   if (reportedBy === 'follow-up') return 'delivered';
   return reportedBy === 'none' || status === 'cancelled' || !autoResume ? 'suppressed' : 'pending';
 };
-
-/** The beginning of a text, with an ellipsis if it is truncated. A surrogate pair is never split. */
-export const beginningOf = (text: string, charactersMax: number): string => {
-  if (text.length <= charactersMax) return text;
-  const kept = text.slice(0, charactersMax - 1);
-  return `${/[\uD800-\uDBFF]$/.test(kept) ? kept.slice(0, -1) : kept}…`;
-};

@@ -13,7 +13,8 @@ import { ToolFailed } from '../../resources/tools/toolbox/tool-kind.port.js';
 import { EndJob, ReportJobProgress } from './job.commands.js';
 import { type Job, job, type JobEnding } from './job.decider.js';
 import { type JobProgress, type JobStarted, jobStream } from './job.events.js';
-import { beginningOf, cancelSubject, ERROR_CHARACTERS_MAX } from './job.policy.js';
+import { shortened } from '../../kernel/cut-text.js';
+import { cancelSubject, ERROR_CHARACTERS_MAX } from './job.policy.js';
 import { keepResult } from './job-result.js';
 
 /** The interval at which a job checks the log for a cancellation, whose signal may be lost, and records its progress. */
@@ -183,7 +184,7 @@ export class RunningJob {
 
 const failedBy = (error: string): JobEnding => ({
   type: 'failed',
-  error: beginningOf(error, ERROR_CHARACTERS_MAX),
+  error: shortened(error, ERROR_CHARACTERS_MAX),
   reason: 'tool',
 });
 

@@ -5,6 +5,7 @@ import { conversationCodec } from '../conversation/conversation.codec.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { EntitleConversation } from '../conversation/conversation.commands.js';
 import { type ConversationEvent, conversationStream, type TurnAsked } from '../conversation/conversation.events.js';
+import { cutText } from '../../kernel/cut-text.js';
 import { type Codec, decode } from '../../kernel/event-sourcing/codec.js';
 import { isAtLeast, Streams } from '../../kernel/event-sourcing/streams.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
@@ -93,7 +94,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     answer: string,
     signal: AbortSignal,
   ): Promise<string> {
-    const content = `Question: ${beginningOf(question, EXCERPT_CHARACTERS)}\n\nAnswer: ${beginningOf(answer, EXCERPT_CHARACTERS)}`;
+    const content = `Question: ${cutText(question, EXCERPT_CHARACTERS)}\n\nAnswer: ${cutText(answer, EXCERPT_CHARACTERS)}`;
     const messages = [
       { role: 'system', content: INSTRUCTION },
       { role: 'user', content },
@@ -113,9 +114,6 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     }
     signal.throwIfAborted();
     const [line = ''] = title.trim().split('\n');
-    return beginningOf(withoutTrailing(line.replace(/^["'“”]+/, ''), `"'“”.`), TITLE_CHARACTERS_MAX).trim();
+    return cutText(withoutTrailing(line.replace(/^["'“”]+/, ''), `"'“”.`), TITLE_CHARACTERS_MAX).trim();
   }
 }
-
-/** The beginning of a text without half of a surrogate pair, which many JSON parsers refuse. */
-const beginningOf = (text: string, characters: number): string => text.slice(0, characters).replace(/[\uD800-\uDBFF]$/, '');

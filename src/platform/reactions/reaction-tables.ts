@@ -99,7 +99,7 @@ export class ReactionTables {
 
 /** Increments the epochs of the reactions. Undefined for those that have none yet. */
 async function nextEpochs(sql: Sql, reactions: readonly string[]): Promise<readonly (TakenReaction | undefined)[]> {
-  // In one order, so that two processes never block each other.
+  // In one order, so that two processes never deadlock.
   const taken = await sql<{ reaction: string; position: string; epoch: string }[]>`
     with locked as (
       select reaction from reactions.reaction_checkpoint where reaction = any(${[...reactions]}::text[]) order by reaction for update

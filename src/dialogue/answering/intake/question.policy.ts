@@ -8,7 +8,7 @@ import type { LinkTerms } from '../../../resources/identity/links/asking-links.p
 export const QUESTION_CHARACTERS_MAX = 128 * 1024;
 /** Maximum length of a caller's system prompt, which is stored with each question. */
 export const SYSTEM_PROMPT_CHARACTERS_MAX = 64 * 1024;
-/** Maximum number of sources that a question names. Each that cannot be searched makes a frame. An agent has as many at most. */
+/** Maximum number of sources that a question searches. Each that cannot be searched makes a frame. An agent has as many at most. */
 const ACTIVE_DOCS_MAX = 200;
 export const HISTORY_EXCHANGES_MAX = 1_000;
 /** Maximum length of the history text. It exceeds an append's 1 MiB, because entries may have fields that are not stored. */
@@ -30,13 +30,15 @@ function requireLength(field: string, text: string | null | undefined, max: numb
     throw new Rejection('invalid-request', `${field} must be shorter than or equal to ${max} characters`);
 }
 
+type ActiveDocs = string | readonly string[] | null | undefined;
+
 /** The source ids of `active_docs`. `default` means no source. */
-export const sourceIdsIn = (docs: string | readonly string[] | null | undefined): readonly string[] => [
+export const sourceIdsIn = (docs: ActiveDocs): readonly string[] => [
   ...new Set((typeof docs === 'string' ? [docs] : (docs ?? [])).filter((id) => id !== '' && id !== 'default')),
 ];
 
 /** The ids of the sources in which a question is to search. @throws Rejection invalid-request */
-export function searchedSources(docs: Parameters<typeof sourceIdsIn>[0]): readonly string[] {
+export function searchedSources(docs: ActiveDocs): readonly string[] {
   const ids = sourceIdsIn(docs);
   if (ids.length <= ACTIVE_DOCS_MAX) return ids;
   throw new Rejection('invalid-request', `active_docs must name at most ${ACTIVE_DOCS_MAX} sources`);

@@ -1,3 +1,5 @@
+import { cutText } from '../../../kernel/cut-text.js';
+
 /** Maximum length of a result for the model, about 20,000 tokens. Of a longer result the model gets the beginning and the end. */
 export const MODEL_RESULT_CHARACTERS_MAX = 70_000;
 /** Maximum length of a result in a call record. */
@@ -16,7 +18,7 @@ export function forModel(text: string, charactersMax = MODEL_RESULT_CHARACTERS_M
   const half = Math.max(0, Math.floor((charactersMax - GAP_CHARACTERS_MAX) / 2));
   const end = text.length - half;
   const last = text.slice(isLowSurrogate(text, end) ? end + 1 : end);
-  return `${beginningOf(text, half)}\n… (${text.length - 2 * half} characters are left out here) …\n${last}`;
+  return `${cutText(text, half)}\n… (${text.length - 2 * half} characters are left out here) …\n${last}`;
 }
 
 /** The result for a call record: its text, of a long one the beginning. It is text for all results, because clients expect it. */
@@ -24,8 +26,8 @@ export function forReader(result: unknown): string | null {
   if (result === null || result === undefined) return null;
   const text = textOf(result);
   if (text.length <= SHOWN_RESULT_CHARACTERS_MAX && bytesOf(text) <= SHOWN_RESULT_BYTES_MAX) return text;
-  let shown = beginningOf(text, SHOWN_RESULT_CHARACTERS_MAX);
-  while (bytesOf(shown + ELLIPSIS) > SHOWN_RESULT_BYTES_MAX) shown = beginningOf(shown, Math.floor(shown.length * 0.9));
+  let shown = cutText(text, SHOWN_RESULT_CHARACTERS_MAX);
+  while (bytesOf(shown + ELLIPSIS) > SHOWN_RESULT_BYTES_MAX) shown = cutText(shown, Math.floor(shown.length * 0.9));
   return shown + ELLIPSIS;
 }
 
@@ -38,7 +40,5 @@ export function isErrorResult(result: unknown): boolean {
 
 const bytesOf = (value: string): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Whether a cut here would split a surrogate pair. Many JSON parsers refuse a lone surrogate. */
+/** Whether a cut here would split a surrogate pair. */
 const isLowSurrogate = (text: string, at: number): boolean => /[\uDC00-\uDFFF]/.test(text.charAt(at));
-const beginningOf = (text: string, characters: number): string =>
-  text.slice(0, isLowSurrogate(text, characters) ? characters - 1 : characters);

@@ -1,3 +1,4 @@
+import { shortened } from '../../../kernel/cut-text.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import type { ScheduleDefinition } from './schedule.events.js';
 import { isTimezone, momentOf } from './slots.policy.js';
@@ -85,6 +86,5 @@ const quoted = (text: string): string => text.slice(0, QUOTED_CHARACTERS_MAX).to
 
 function nameOf(instruction: string): string {
   const [line = ''] = instruction.split(/\r?\n/, 1);
-  if (line.length <= TASK_NAME_CHARACTERS_MAX) return line.trimEnd();
-  return `${line.slice(0, TASK_NAME_CHARACTERS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return line.length <= TASK_NAME_CHARACTERS_MAX ? line.trimEnd() : shortened(line, TASK_NAME_CHARACTERS_MAX);
 }
