@@ -18,8 +18,8 @@ export type DatabaseOptions = Readonly<{
 const CONNECTIONS_DEFAULT = 10;
 const CONNECT_TIMEOUT_SECONDS = 5;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** The longest time that a stalled transaction may hold its locks. */
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+/** The longest time that a stalled transaction may hold its locks. The successor of a frozen leader must find them free. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 /** How soon the server notices a client that disappeared, in seconds. The client's locks are held until then. */
 export const KEEPALIVES = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 /**

@@ -6,7 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import postgres from 'postgres';
 import { eventually } from '../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import { openDatabase } from '../postgres/database.js';
 import { systemTiming } from '../system-timing.js';
+import { HEARTBEAT } from './heartbeat.js';
 import { Leadership, partsPlayed } from './leadership.js';
 
 const OWNER = fileURLToPath(new URL('../../../test/support/leader.owner.js', import.meta.url));
@@ -91,6 +93,15 @@ describe('leadership of a part', () => {
     } finally {
       frozen.kill('SIGKILL');
     }
+  });
+
+  it('is taken over after the transactions of a frozen leader, whose locks its successor needs', async () => {
+    const sql = openDatabase({ url: database.url, name: 'writes of a leader', connections: 1 });
+    const [row] = await sql<{ ms: number }[]>`
+      select setting::integer as ms from pg_settings where name = 'idle_in_transaction_session_timeout'`;
+    await sql.end();
+    expect(row!.ms).toBeGreaterThan(0);
+    expect(row!.ms).toBeLessThan(HEARTBEAT.silentMsMax - HEARTBEAT.everyMs);
   });
 
   it('is kept by a process that has nothing to do, for longer than a frozen one keeps it', async () => {
