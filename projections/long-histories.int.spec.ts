@@ -63,7 +63,7 @@ beforeAll(async () => {
     from generate_series(1, ${MANY + EARLIER}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
   await sql`
     insert into audit_log.event (position, event_id, stream, revision, type, at, actor, data)
-    select n, n, 'run-' || n, 0, case when n = ${MANY} then 'RunRefused' else 'RunQueued' end,
+    select n, n, 'run-' || n, 0, case when n = ${MANY} then 'RunRefused' when n % 40 = 1 then 'RunFinished' else 'RunQueued' end,
       ${NOW}::timestamptz - (${MANY}::integer - n) * interval '1 hour', 'user:' || case n % 2 when 0 then n % 4 / 2 else n % 400 end, repeat(md5(n::text), 30)
     from generate_series(1, ${MANY}::integer) n`;
   await sql`
@@ -102,7 +102,9 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
   const days = { ...hour, since: new Date(NOW.getTime() - (MANY + 50) * 60_000) };
   const owner = { ownerId: 'ann' };
   const rare = { type: 'RunRefused', visibleActors: ['user:0', 'user:1'] };
-  const silent = ['user:quiet', ...Array.from({ length: 50 }, (_, key) => `key:${key}`)];
+  const keys = Array.from({ length: 50 }, (_, key) => `key:${key}`);
+  const silent = ['user:quiet', ...keys];
+  const seldom = { type: 'RunFinished', visibleActors: ['user:1', ...keys] };
   const hoursAgo = (hours: number) => new Date(NOW.getTime() - hours * 3_600_000);
   const events = async (models: ReadModels, filter: AuditFilter) => {
     const auditLog = new AuditLogQueries(models);
@@ -126,6 +128,7 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
       (models) => new ScheduleAnalyticsQueries(models).runs({ ownerId: 'bob' }, days),
     ],
     ['the events of a rare type', (models) => events(models, rare)],
+    ['the events of a type that a user with many events and keys caused seldom', (models) => events(models, seldom)],
     ['the events of a user among many, whose keys did nothing', (models) => events(models, { visibleActors: silent })],
     ['the events since a late time', (models) => events(models, { from: hoursAgo(5) })],
     ['the events between two late times', (models) => events(models, { from: hoursAgo(5), to: hoursAgo(2) })],

@@ -50,6 +50,8 @@ create index event_by_id on event (event_id);
 create index event_of_stream on event (stream, position);
 create index event_of_actor on event (actor, position);
 create index event_of_type on event (type, position);
+-- What a user caused of one type: many events of the user are of other types, and many events of the type are of others.
+create index event_of_actor_by_type on event (actor, type, position);
 create index event_of_correlation on event (correlation_id, position);
 -- Finds the first event since a time and the last event before it, although times need not grow along the log.
 create index event_of_day on event (((at at time zone 'UTC')::date), position) include (at);
