@@ -89,8 +89,10 @@ function verifySeal({ number, after, upTo, events }) {
     unsealed.delete(place);
     sealed++;
   }
+  const end = BigInt(upTo);
   for (const [place, { position }] of unsealed) {
-    if (position > BigInt(upTo)) continue;
+    // The events are in the order of the log. Events that are not are problems already.
+    if (position > end) break;
     // An event that was purged while the export was read, before it was sealed, may still be in the export.
     if (missing.has(place) || !isPurged(place, position)) problem(`${place} was added after seal ${number}.`);
     unsealed.delete(place);
