@@ -132,14 +132,14 @@ describe('the audit log', () => {
 
   it('is read in pages that end early if the data is large, up to the last one', async () => {
     const large = { text: 'x'.repeat(900_000) };
-    for (let each = 0; each < 12; each++) await read.given(`note-${each}`, [happened('NoteWritten', large)]);
+    for (let each = 0; each < 5; each++) await read.given(`note-${each}`, [happened('NoteWritten', large)]);
     const lengths: number[] = [];
     for (let after: bigint | undefined = -1n; after !== undefined;) {
-      const { events, next } = await queries.page({ type: 'NoteWritten' }, after, 11);
+      const { events, next } = await queries.page({ type: 'NoteWritten' }, after, 4);
       lengths.push(events.length);
       after = next;
     }
-    expect(lengths).toEqual([10, 2]);
+    expect(lengths).toEqual([2, 2, 1]);
     const { events, next } = await queries.page({ stream: 'note-3' }, -1n, 1);
     expect([events.length, events[0]!.data.length, next]).toEqual([1, JSON.stringify(large).length, undefined]);
     expect(await queries.page({ stream: 'nothing' }, -1n, 1)).toEqual({ events: [], next: undefined });

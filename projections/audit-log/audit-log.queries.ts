@@ -28,8 +28,8 @@ export const BEFORE_ALL = -1n;
 /** Positions are signed 64-bit integers. */
 export const POSITION_MAX = 2n ** 63n - 1n;
 
-/** The size of the data of a page, which ends early at it. An event has at most 1 MiB. */
-const PAGE_BYTES_MAX = 8 * 1024 * 1024;
+/** The size of the data of a page, which ends early at it. An event has at most 1 MiB. Each slow reader of an export holds a page. */
+const PAGE_BYTES_MAX = 1024 * 1024;
 
 export class AuditLogQueries extends Queries {
   /**

@@ -59,6 +59,22 @@ describe('the audit shows users their latest writes', () => {
   });
 });
 
+it('an export hands over a page of large events piece by piece, so that a slow client holds few of their lines', async () => {
+  const data = JSON.stringify('x'.repeat(100_000));
+  const events = Array.from({ length: 50 }, (_, index) => ({ ...WRITTEN, position: BigInt(index), data }));
+  const queries = {
+    located: (filter: AuditFilter) => Promise.resolve(filter),
+    page: () => Promise.resolve({ events, next: undefined }),
+  };
+  const audit = new AuditController(queries as unknown as AuditLogQueries, new LateReadModel('audit-log'), new LastWrites());
+  const reply = new Reply();
+  await audit.events({ ...ann, roles: ['admin'] }, {}, 'application/x-ndjson', reply as unknown as FastifyReply);
+  const pieces: string[] = [];
+  for await (const piece of reply.sent as AsyncIterable<string>) pieces.push(piece);
+  expect(pieces.join('').trimEnd().split('\n')).toHaveLength(50);
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(200_000);
+});
+
 it('a trace whose events are purged while it is read is not found', async () => {
   const queries = { chain: () => Promise.resolve([]), correlationOf: () => Promise.resolve('c') };
   const audit = new AuditController(queries as unknown as AuditLogQueries, new LateReadModel('audit-log'), new LastWrites());

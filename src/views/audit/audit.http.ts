@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { type AuditLine, auditLine } from '../../../projections/audit-log/audit-event.js';
+import { type AuditEvent, type AuditLine, auditLine } from '../../../projections/audit-log/audit-event.js';
 import {
   type AuditFilter,
   AuditLogQueries,
@@ -26,6 +26,8 @@ import { Access } from '../../platform/http/access.js';
 const TRACE_EVENTS_MAX = 5_000;
 
 const LINES = 'application/x-ndjson';
+/** The length of lines that are handed over together. A line may be longer. */
+const PIECE_LENGTH = 64 * 1024;
 
 /** The log for audits. Users see events that they or their keys, tokens, devices, webhooks and links caused. Admins see all events. */
 @ApiTags('Audit')
@@ -97,11 +99,23 @@ export class AuditController {
     let left = limit;
     for (let position: bigint | undefined = after; position !== undefined && left > 0;) {
       const { events, next } = await this.auditLog.page(filter, position, Math.min(left, PAGE_MAX));
-      if (events.length > 0) yield `${events.map(auditLine).join('\n')}\n`;
+      yield* piecesOf(events);
       left -= events.length;
       position = next;
     }
   }
+}
+
+/** The lines of a page. A client that reads slowly keeps the page in memory, but not the lines of all its events. */
+function* piecesOf(events: readonly AuditEvent[]): Generator<string> {
+  let piece = '';
+  for (const event of events) {
+    piece += `${auditLine(event)}\n`;
+    if (piece.length < PIECE_LENGTH) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
 }
 
 /** The same rejection for a chain that does not exist and for one that the user may not see. */
