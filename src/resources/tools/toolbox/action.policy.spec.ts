@@ -132,6 +132,37 @@ describe('arguments', () => {
   });
 });
 
+describe('parameters in earlier drafts of JSON Schema and in OpenAPI 3.0', () => {
+  it.each([
+    [
+      'a list with a schema for each place',
+      { l: { type: 'array', items: [{ type: 'string' }, { type: 'number' }] } },
+      { l: ['a', 1] },
+    ],
+    [
+      'an exclusive bound',
+      { n: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false } },
+      { n: 1 },
+    ],
+    ['an identifier', { o: { id: 'https://api.example/o', type: 'object' } }, { o: {} }],
+    [
+      'a nullable value with and without a type',
+      { s: { type: 'string', nullable: true }, a: { nullable: true, enum: ['x'] } },
+      { a: 'x' },
+    ],
+    ['a schema that contains itself', { o: { $ref: '#' }, n: { type: 'number' } }, { o: { o: { n: 1 } } }],
+  ])('may be %s', (_, properties, args) => {
+    const given = action(properties);
+    expect(problemOfParameters(given)).toBeUndefined();
+    expect(fitted(given, args)).toEqual({ args });
+  });
+
+  it('are checked as far as they can be', () => {
+    const given = action({ o: { $ref: '#' }, n: { type: 'number', minimum: 0, exclusiveMinimum: true } });
+    expect(fitted(given, { o: { n: -1 } })).toEqual({ problem: 'The argument o.n must be >= 0.' });
+  });
+});
+
 describe('the choices of an owner about actions', () => {
   const served = [action({ a: { type: 'string', description: 'A' } }), { ...action({}), name: 'get', access: 'read' } as const];
   const choose = (...choices: Parameters<typeof chosenActions>[2]) => chosenActions('mcp_tool', served, choices, { texts: true });

@@ -11,7 +11,14 @@ export const MENDED_MAX = 20;
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Keywords that are not checked: regular expressions, which may take very long, and keywords about the schema itself. */
-const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format', '$schema', '$id']);
+const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format', '$schema', '$id', 'id']);
+/** Forms of keywords from earlier drafts of JSON Schema and from OpenAPI 3.0, which cannot be compiled and are not checked either. */
+const EARLIER: ReadonlyMap<string, (value: unknown, schema: Schema) => boolean> = new Map([
+  ['items', Array.isArray],
+  ['exclusiveMinimum', (value: unknown) => typeof value === 'boolean'],
+  ['exclusiveMaximum', (value: unknown) => typeof value === 'boolean'],
+  ['nullable', (_: unknown, { type }: Schema) => type === undefined],
+]);
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
 const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 
@@ -20,7 +27,7 @@ function checkable(node: unknown, depth = 0): unknown {
   if (depth > PARAMETERS_DEPTH_MAX) throw new RangeError(`They are nested deeper than ${PARAMETERS_DEPTH_MAX} levels.`);
   if (Array.isArray(node)) return node.map((each) => checkable(each, depth + 1));
   if (!isJsonObject(node)) return node;
-  const kept = Object.entries(node).filter(([keyword]) => !UNCHECKED.has(keyword));
+  const kept = Object.entries(node).filter(([keyword, value]) => !UNCHECKED.has(keyword) && !EARLIER.get(keyword)?.(value, node));
   return Object.fromEntries(
     kept.map(([keyword, value]) => {
       if (DATA.has(keyword)) return [keyword, value];
@@ -36,7 +43,7 @@ const compiled = new WeakMap<ActionDefinition, SchemaErrors>();
 function compiledOf(action: ActionDefinition): SchemaErrors {
   const known = compiled.get(action);
   if (known) return known;
-  const errorsOf = compiledSchema(checkable(modelParameters(action)) as Schema, { validateSchema: false, addUsedSchema: false });
+  const errorsOf = compiledSchema(checkable(modelParameters(action)) as Schema, { validateSchema: false });
   compiled.set(action, errorsOf);
   return errorsOf;
 }
