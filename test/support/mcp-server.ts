@@ -45,6 +45,10 @@ function tools(calls: Map<string, number>): McpServer {
   };
   const word = object({ word: { type: 'string', description: 'A word.' } }, ['word']);
   const nothing = object({});
+  const place = object({
+    city: { type: ['string', 'null'] },
+    area: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
+  });
   server.registerTool(
     'echo',
     { description: 'Says it again.', inputSchema: word, annotations: { readOnlyHint: true, idempotentHint: true } },
@@ -55,7 +59,7 @@ function tools(calls: Map<string, number>): McpServer {
     { description: 'Counts.', inputSchema: nothing, annotations: { destructiveHint: true, readOnlyHint: false } },
     () => text(String(counted('count'))),
   );
-  server.registerTool('weather', { description: 'Measured.', inputSchema: nothing }, () => ({
+  server.registerTool('weather', { description: 'Measured.', inputSchema: place }, () => ({
     ...text('{"celsius":7}'),
     structuredContent: { celsius: 7 },
   }));

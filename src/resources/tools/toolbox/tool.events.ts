@@ -4,12 +4,13 @@ export type ToolId = string;
 
 /** A parameter of an action. A parameter that the model does not fill has a fixed value, which the model does not see. */
 export type ParameterDefinition = Readonly<{
-  type?: string;
+  type?: string | readonly string[];
   description?: string;
   filled_by_llm?: boolean;
   value?: unknown;
   default?: unknown;
-  required?: boolean;
+  /** Whether the parameter is required, or, as in JSON Schema, which of its properties are. */
+  required?: boolean | readonly string[];
   [keyword: string]: unknown;
 }>;
 
