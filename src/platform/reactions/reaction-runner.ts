@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { BatchClock } from '../../kernel/batch-clock.js';
 import { decode } from '../../kernel/event-sourcing/codec.js';
 import {
   eventAt,
@@ -31,7 +32,7 @@ const IN_HAND_MAX = 256;
 /** Maximum number of events between the checkpoint and the newest event taken. A crash repeats them. */
 export const WINDOW_EVENTS_MAX = 1_000;
 
-/** The interval of saving the checkpoint. */
+/** The interval of saving the checkpoints of all reactions of a process. */
 export const CHECKPOINT_EVERY_MS = 100;
 /** How long a checkpoint may lag while there is nothing to do. A crash only repeats reading that part. */
 const IDLE_CHECKPOINT_MS = 2_000;
@@ -54,6 +55,8 @@ export type ReactionDependencies = Readonly<{
   store: EventStore;
   leadership: Leadership;
   timing: Timing;
+  /** The clock by which the reactions of the process save together. */
+  saveClock: BatchClock;
   log: Logger;
 }>;
 
@@ -207,7 +210,7 @@ export class ReactionRunner {
     signal.addEventListener('abort', moved.ring, { once: true });
     while (!signal.aborted) {
       await moved.rings();
-      await timing.pause(CHECKPOINT_EVERY_MS, signal);
+      await this.saveTime(signal);
       const { position, done } = window;
       const isDue = done > saved.done || timing.elapsedMs() - saved.at >= IDLE_CHECKPOINT_MS;
       if (!isDue) continue;
@@ -216,6 +219,20 @@ export class ReactionRunner {
       await this.table.save(window, epoch);
       saved = { position, done, at: timing.elapsedMs() };
     }
+  }
+
+  /** Waits until the reactions of the process save, or until the signal aborts. */
+  private saveTime(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const cancel = this.dependencies.saveClock.within(CHECKPOINT_EVERY_MS, end);
+      signal.addEventListener('abort', end);
+    });
   }
 
   /** Retries parked streams on request, each in order with the new events of its stream. */

@@ -49,3 +49,31 @@ it('a process takes reactions over together with two statements', async () => {
   expect(sent.filter((statement) => statement.includes('reactions.'))).toHaveLength(2);
   await sql.end();
 });
+
+it('checkpoints that are saved at once share a statement, which refuses only those that another process has taken over', async () => {
+  const sent: string[] = [];
+  const sql = postgres(database.url, { debug: (_, statement) => void sent.push(statement) });
+  const names = ['first', 'second', 'third'];
+  const tables = new ReactionTables(sql);
+  const taken = names.map((name) => tables.of(name));
+  const epochs = await Promise.all(taken.map(async (table) => (await table.takeOver(async () => 5n)).epoch));
+  await new ReactionTables(database.sql).of('second').takeOver(async () => 5n);
+  sent.length = 0;
+  const eventAt = new Date(1_000);
+  const saves = taken.map((table, place) =>
+    table.save({ position: BigInt(10 + place), eventAt: place === 2 ? null : eventAt }, epochs[place]!).then(
+      () => 'saved',
+      (error: Error) => error.name,
+    ),
+  );
+  expect(await Promise.all(saves)).toEqual(['saved', 'ReactionFencedOut', 'saved']);
+  expect(sent.filter((statement) => statement.includes('reactions.'))).toHaveLength(1);
+  const rows = await database.sql<{ position: string; eventAt: Date | null }[]>`
+    select position::text, event_at as "eventAt" from reactions.reaction_checkpoint order by reaction`;
+  expect(rows.map((row) => [row.position, row.eventAt])).toEqual([
+    ['10', eventAt],
+    ['5', null],
+    ['12', null],
+  ]);
+  await sql.end();
+});

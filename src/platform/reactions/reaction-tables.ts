@@ -1,5 +1,6 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres';
 import { type EventStore, isPlaceIn, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { asTimestamp } from '../../../projections/timestamps.js';
 import { hasColumn, hasTable } from '../postgres/catalog.js';
 import { SharedCalls } from '../shared-calls.js';
 import { describeFault } from '../supervision/described-fault.js';
@@ -9,6 +10,11 @@ export type TakenReaction = Readonly<{ position: bigint; epoch: bigint; parkedSt
 
 /** The position up to which all events are done, and the time of the last one. */
 export type Progressed = Readonly<{ position: bigint; eventAt: Date | null }>;
+
+type Save = Progressed & Readonly<{ reaction: string; epoch: bigint }>;
+
+/** Maximum number of reactions in a statement. They are more than a service has. */
+const REACTIONS_MAX = 100;
 
 /** Another process runs the reaction now. */
 class ReactionFencedOut extends Error {
@@ -87,15 +93,28 @@ export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end' | 
 /** The stored states of all reactions. */
 export class ReactionTables {
   private readonly nextEpochs: SharedCalls<string, TakenReaction | undefined>;
+  private readonly saves: SharedCalls<Save, boolean>;
 
   constructor(private readonly sql: Sql) {
-    this.nextEpochs = new SharedCalls((reactions) => nextEpochs(sql, reactions));
+    this.nextEpochs = new SharedCalls((reactions) => nextEpochs(sql, reactions), { requestsMax: REACTIONS_MAX });
+    this.saves = new SharedCalls((saves) => saveAll(sql, saves), { requestsMax: REACTIONS_MAX });
   }
 
   of(reaction: string): ReactionTable {
-    return new ReactionTable(this.sql, reaction, () => this.nextEpochs.call(reaction, Infinity));
+    return new ReactionTable(this.sql, reaction, {
+      nextEpoch: () => this.nextEpochs.call(reaction, Infinity),
+      save: ({ position, eventAt }, epoch) => this.saves.call({ reaction, position, eventAt, epoch }, Infinity),
+    });
   }
 }
+
+/** The statements that all reactions of a process share. */
+type Shared = Readonly<{
+  /** Undefined if the reaction has no epoch yet. */
+  nextEpoch: () => Promise<TakenReaction | undefined>;
+  /** False if the epoch is over. */
+  save: (progressed: Progressed, epoch: bigint) => Promise<boolean>;
+}>;
 
 /** Increments the epochs of the reactions. Undefined for those that have none yet. */
 async function nextEpochs(sql: Sql, reactions: readonly string[]): Promise<readonly (TakenReaction | undefined)[]> {
@@ -117,34 +136,51 @@ async function nextEpochs(sql: Sql, reactions: readonly string[]): Promise<reado
   });
 }
 
+/**
+ * Saves the progress of reactions without waiting for the disk, which appends would wait for, too. A crash of the server may lose
+ * the last saves, and the reactions act on these events again, as after a crash between an effect and its save.
+ */
+async function saveAll(sql: Sql, saves: readonly Save[]): Promise<readonly boolean[]> {
+  const saved = await sql<{ reaction: string }[]>`
+    with unflushed as materialized (select set_config('synchronous_commit', 'off', true)),
+    locked as (
+      select checkpoint.reaction, save.position, save.event_at
+      from unnest(
+        ${saves.map(({ reaction }) => reaction)}::text[], ${saves.map(({ position }) => String(position))}::bigint[],
+        ${saves.map(({ eventAt }) => eventAt && asTimestamp(eventAt))}::timestamptz[], ${saves.map(({ epoch }) => String(epoch))}::bigint[]
+      ) as save (reaction, position, event_at, epoch)
+      join reactions.reaction_checkpoint as checkpoint on checkpoint.reaction = save.reaction and checkpoint.epoch = save.epoch
+      order by checkpoint.reaction for update of checkpoint
+    )
+    update reactions.reaction_checkpoint as checkpoint
+    set position = locked.position, event_at = coalesce(locked.event_at, checkpoint.event_at)
+    from unflushed, locked where checkpoint.reaction = locked.reaction
+    returning checkpoint.reaction`;
+  const names = new Set(saved.map(({ reaction }) => reaction));
+  return saves.map(({ reaction }) => names.has(reaction));
+}
+
 /** The stored state of a reaction: its checkpoint and its parked events. */
 export class ReactionTable {
   constructor(
     private readonly sql: Sql,
     private readonly reaction: string,
-    private readonly nextEpoch: () => Promise<TakenReaction | undefined>,
+    private readonly shared: Shared,
   ) {}
 
   /** Increments the epoch, which fences out the previous process. `begins` is used only for the first run ever. */
   async takeOver(begins: () => Promise<bigint>): Promise<TakenReaction> {
-    const taken = await this.nextEpoch();
+    const taken = await this.shared.nextEpoch();
     if (taken) return taken;
     await this.sql`
       insert into reactions.reaction_checkpoint (reaction, position, epoch)
       values (${this.reaction}, ${String(await begins())}, 0) on conflict do nothing`;
-    return (await this.nextEpoch())!;
+    return (await this.shared.nextEpoch())!;
   }
 
-  /**
-   * Saves the progress without waiting for the disk, which appends would wait for, too. A crash of the server may lose the last
-   * saves, and the reaction acts on these events again, as after a crash between an effect and its save. @throws ReactionFencedOut
-   */
-  async save({ position, eventAt }: Progressed, epoch: bigint): Promise<void> {
-    const { count } = await this.sql`
-      with unflushed as materialized (select set_config('synchronous_commit', 'off', true))
-      update reactions.reaction_checkpoint set position = ${String(position)}, event_at = coalesce(${eventAt}, event_at)
-      from unflushed where reaction = ${this.reaction} and epoch = ${String(epoch)}`;
-    if (count !== 1) throw new ReactionFencedOut(this.reaction);
+  /** Saves the checkpoint. @throws ReactionFencedOut */
+  async save(progressed: Progressed, epoch: bigint): Promise<void> {
+    if (!(await this.shared.save(progressed, epoch))) throw new ReactionFencedOut(this.reaction);
   }
 
   /** Parks an event until a retry is requested. @throws ReactionFencedOut */

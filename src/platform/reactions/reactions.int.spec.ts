@@ -128,10 +128,10 @@ describe('a reaction', () => {
   });
 
   it('saves its checkpoint once after an event, and does not look for changes again before the next one', async () => {
-    const pauses: number[] = [];
-    const pause = (ms: number, signal?: AbortSignal) => (pauses.push(ms), systemTiming.pause(ms, signal));
-    start(listen, {}, undefined, undefined, Object.assign(Object.create(systemTiming) as Timing, { pause }));
-    const saves = () => pauses.filter((ms) => ms === CHECKPOINT_EVERY_MS).length;
+    const timers: number[] = [];
+    const after: Timing['after'] = (ms, ...rest) => (timers.push(ms), systemTiming.after(ms, ...rest));
+    start(listen, {}, undefined, undefined, Object.assign(Object.create(systemTiming) as Timing, { after }));
+    const saves = () => timers.filter((ms) => ms === CHECKPOINT_EVERY_MS).length;
     for (const times of [1, 2]) {
       const position = await append(store, 'bell-a', rang(times));
       await eventually(() => isCheckpointAt(position));

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Sql } from 'postgres';
+import { BatchClock } from '../../kernel/batch-clock.js';
 import type { LogFilter } from '../../kernel/event-sourcing/event-store.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Leadership } from '../supervision/leadership.js';
@@ -15,13 +16,19 @@ export class Reactions {
   private running: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly dependencies: Omit<ReactionDependencies, 'leadership' | 'tables'> & Readonly<{ sql: Sql }>,
+    private readonly dependencies: Omit<ReactionDependencies, 'leadership' | 'tables' | 'saveClock'> & Readonly<{ sql: Sql }>,
     reactions: readonly Reaction[],
   ) {
     // Every reaction adds a listener.
     setMaxListeners(0, this.stopping.signal);
     this.leadership = new Leadership(dependencies.sql, dependencies.timing);
-    const all = { ...dependencies, tables: new ReactionTables(dependencies.sql), leadership: this.leadership };
+    const { sql, timing } = dependencies;
+    const all = {
+      ...dependencies,
+      tables: new ReactionTables(sql),
+      leadership: this.leadership,
+      saveClock: new BatchClock(timing),
+    };
     this.runners = reactions.map((reaction) => new ReactionRunner(all, reaction));
   }
 

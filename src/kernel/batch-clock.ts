@@ -1,9 +1,8 @@
-import type { Timing } from '../../kernel/timing.js';
+import type { Timing } from './timing.js';
 
 /**
- * A shared timer for the journals of a process with waiting batches. All batches are written at the same moment and share a
- * commit. A journal may be written earlier or later than with its own timer, but waits at most for the longest
- * time of any waiting journal.
+ * A shared timer for the waiting batches of a process. All are written at the same moment and share a statement. A batch may be
+ * written earlier or later than with its own timer, but waits at most for the longest time of any waiting batch.
  */
 export class BatchClock {
   private readonly waiting = new Set<() => void>();
