@@ -41,4 +41,22 @@ describe('the comparison of two schemas', () => {
     expect(await areSame()).toBe(false);
     expect(await firstDifference(database.sql, 'live', 'rebuilt')).toMatchObject({ table: 'thing', key: { id: 'a' } });
   });
+
+  it('names a difference among large rows without a copy of them in temporary files', async () => {
+    const { sql } = database;
+    const said = sql`to_json(repeat(md5(n::text), 60))`;
+    for (const schema of ['live', 'rebuilt'])
+      await sql`insert into ${sql(schema)}.thing select n, ${said} from generate_series(1, 20000) n`;
+    await sql`update live.thing set said = '"other"' where id = '777'`;
+    const difference = await sql.begin(async (tx) => {
+      await tx`set local temp_file_limit = '20MB'`;
+      return firstDifference(tx, 'live', 'rebuilt');
+    });
+    expect(difference).toMatchObject({
+      table: 'thing',
+      key: { id: '777' },
+      live: { id: '777', said: 'other' },
+      rebuilt: { id: '777' },
+    });
+  });
 });

@@ -30,8 +30,8 @@ export async function checksumsOf(sql: Sql | TransactionSql, schema: string): Pr
   const sums: TableChecksum[] = [];
   for (const { table, columns } of await tablesOf(sql, schema)) {
     const [row] = await sql<{ rows: number; sum: string }[]>`
-      select count(*)::integer as rows, coalesce(sum(hashtextextended(row(${sql(columns)})::text, 0)::numeric), 0)::text as sum
-      from ${sql(schema)}.${sql(table)}`;
+      select count(*)::integer as rows, coalesce(sum(${hashOf(sql, columns)}::numeric), 0)::text as sum
+      from ${sql(schema)}.${sql(table)} as t`;
     sums.push({ table, columns: columns.join(), ...row! });
   }
   return sums;
@@ -47,21 +47,31 @@ export async function firstDifference(sql: Sql | TransactionSql, live: string, r
     const other = theirs.find((candidate) => candidate.table === table);
     if (other?.columns.join() !== columns.join())
       return { table, key: 'columns', live: columns, rebuilt: other?.columns ?? null };
-    // Compares text: `jsonb` rejects some values of `json`, and equates values whose checksums differ.
-    const rowsOf = (schema: string) => sql`
-      select to_jsonb(k) as key, to_json(v)::text as value, count(*) as times
-      from ${sql(schema)}.${sql(table)} as t, lateral (select ${columnsOf(sql, key)}) as k, lateral (select ${columnsOf(sql, columns)}) as v
+    // Sorts hashes, because the rows themselves would need more space for temporary files than the tables have.
+    const hashesIn = (schema: string) => sql`
+      select to_jsonb(k) as key, ${hashOf(sql, columns)} as hash, count(*) as times
+      from ${sql(schema)}.${sql(table)} as t, lateral (select ${columnsOf(sql, key)}) as k
       group by 1, 2`;
-    const [difference] = await sql<Difference[]>`
-      select ${table} as "table", key, l.value::json as live, r.value::json as rebuilt
-      from (${rowsOf(live)}) as l full join (${rowsOf(rebuilt)}) as r using (key)
-      where l.value is distinct from r.value or l.times <> r.times
-      order by key limit 1`;
-    if (difference) return difference;
+    const [different] = await sql<{ key: string }[]>`
+      select key::text as key from (${hashesIn(live)}) as l full join (${hashesIn(rebuilt)}) as r using (key)
+      where l.hash is distinct from r.hash or l.times <> r.times
+      order by coalesce(l.key, r.key) limit 1`;
+    if (!different) continue;
+    const rowIn = async (schema: string) => {
+      const [found] = await sql<{ row: unknown }[]>`
+        select to_json(v) as row from ${sql(schema)}.${sql(table)} as t, lateral (select ${columnsOf(sql, key)}) as k,
+          lateral (select ${columnsOf(sql, columns)}) as v
+        where to_jsonb(k) = ${different.key}::text::jsonb limit 1`;
+      return found?.row ?? null;
+    };
+    return { table, key: JSON.parse(different.key) as unknown, live: await rowIn(live), rebuilt: await rowIn(rebuilt) };
   }
   const extra = theirs.find(({ table }) => !ours.some((mine) => mine.table === table));
   return extra && { table: extra.table, key: 'columns', live: null, rebuilt: extra.columns };
 }
+
+const hashOf = (sql: Sql | TransactionSql, columns: readonly string[]) =>
+  sql`hashtextextended(row(${columnsOf(sql, columns)})::text, 0)`;
 
 const columnsOf = (sql: Sql | TransactionSql, columns: readonly string[]) =>
   columns.flatMap((column, index) => (index === 0 ? sql`t.${sql(column)}` : sql`, t.${sql(column)}`));

@@ -42,6 +42,14 @@ describe('a rebuild', () => {
     expect((await rebuild(accounts(), { verifyOnly: true })).comparison!.difference).toBeUndefined();
   });
 
+  it('builds no index when it only verifies, because nothing reads the rows by one', async () => {
+    await project();
+    await reached(await openAccounts(3, 2));
+    const phases: string[] = [];
+    await rebuild(accounts(), { verifyOnly: true, onProgress: ({ phase }) => void phases.push(phase) });
+    expect([...new Set(phases)]).toEqual(['rebuilding', 'comparing']);
+  });
+
   describe('of live rows that have not reached the purge of events that the log no longer has', () => {
     let end: bigint;
     beforeEach(async () => {
