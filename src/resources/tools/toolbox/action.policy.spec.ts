@@ -26,7 +26,7 @@ describe('the parameters of an action', () => {
             type: 'object',
             properties: { value: { type: 'string' } },
             required: ['value'],
-          } as unknown as ParameterDefinition,
+          },
         },
         { required: ['hidden', 'ant'], additionalProperties: false, $defs: { x: {} } },
       ),
