@@ -98,6 +98,13 @@ describe('an answer', () => {
     for (let count = 0; count < 6; count++) await collect(asked.stream(request(), never));
     expect(server.connections - before).toBeLessThanOrEqual(2);
   });
+
+  it('is complete when the endpoint says so, and the connection is closed if the endpoint does not end the response', async () => {
+    server.always([...say('One'), { do: 'finish' }, write('data: [DONE]\n\n'), hang]);
+    expect((await ask()).chunks).toContainEqual(text('One'));
+    expect(server.completions.at(-1)!.closed).toBe(false);
+    await eventually(() => server.completions.at(-1)!.closed);
+  });
 });
 
 describe('a request', () => {

@@ -23,8 +23,6 @@ export type OpenAiModelsOptions = OpenAiEndpoint &
 const LIMITS: StopwatchLimits = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 600_000 };
 const ATTEMPTS_MAX = 3;
 const RETRY_DELAY_MS = 250;
-/** Time that the endpoint has to end the response after the answer is complete. */
-const LINGER_MS = 1_000;
 
 /** The models of an endpoint that implements OpenAI's chat completions. */
 export class OpenAiModels implements ModelProvider {
@@ -97,7 +95,7 @@ export class OpenAiModels implements ModelProvider {
         ? modelFailed('timed-out', new Error(`Over the limit of ${stopwatch.expired}.`, { cause: error }))
         : error;
     } finally {
-      if (whole) stopwatch.closeAfter(LINGER_MS);
+      if (whole) stopwatch.settle();
       else stopwatch.close();
     }
   }

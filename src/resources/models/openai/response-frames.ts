@@ -3,6 +3,8 @@ import { StreamedResponse } from './streamed-response.js';
 
 /** Maximum number of buffered frames. Beyond it, reading pauses and TCP slows the endpoint down. */
 const FRAMES_AHEAD_MAX = 256;
+/** Time that the endpoint has to end the response after its reader has left. */
+export const LINGER_MS = 1_000;
 
 /** Yields the frames of a streamed completion as they arrive. A response that is not streamed yields one frame. */
 export async function* framesOf(response: Response): AsyncGenerator<string> {
@@ -63,11 +65,15 @@ class Inbox {
     return new Promise((resolve) => (this.wake = resolve));
   }
 
-  /** Reads and drops the rest, so that the connection can be reused. The caller limits the time this takes. */
+  /** Reads and drops the rest, so that the connection can be reused, and ends it if that takes too long. */
   leave(): void {
+    const { pieces } = this;
     this.left = true;
     this.frames = [];
-    this.pieces.resume();
+    pieces.resume();
+    if (pieces.closed) return;
+    const limit = setTimeout(() => pieces.destroy(), LINGER_MS).unref();
+    pieces.once('close', () => clearTimeout(limit));
   }
 
   private receive(read: () => readonly string[]): void {

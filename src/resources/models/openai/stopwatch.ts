@@ -60,13 +60,8 @@ export class Stopwatch {
     this.stop();
   }
 
-  /** Lets the request end by itself within a short time, so that its connection can be reused. */
-  closeAfter(ms: number): void {
-    this.settle();
-    setTimeout(this.stop, ms).unref();
-  }
-
-  private settle(): void {
+  /** Lets the request end by itself. */
+  settle(): void {
     clearTimeout(this.total);
     clearTimeout(this.waiting);
     this.outer.removeEventListener('abort', this.stop);

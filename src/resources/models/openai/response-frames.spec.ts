@@ -1,0 +1,39 @@
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { framesOf, LINGER_MS } from './response-frames.js';
+import { StreamedResponse } from './streamed-response.js';
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }));
+afterEach(() => void jest.useRealTimers());
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A response whose reader has left after its first frame. */
+async function left() {
+  const pieces = new Readable({ read: () => undefined });
+  pieces.push('data: first\n\n');
+  for await (const frame of framesOf(new StreamedResponse(pieces, {}))) {
+    expect(frame).toBe('first');
+    break;
+  }
+  return pieces;
+}
+
+describe('a response whose reader has left', () => {
+  it('is read to its end, so that its connection can be reused, and leaves no timer', async () => {
+    const pieces = await left();
+    pieces.push('data: second\n\n');
+    pieces.push(null);
+    await turn();
+    await turn();
+    expect([pieces.readableEnded, jest.getTimerCount()]).toEqual([true, 0]);
+  });
+
+  it('is ended after LINGER_MS', async () => {
+    const pieces = await left();
+    jest.advanceTimersByTime(LINGER_MS - 1);
+    expect(pieces.destroyed).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(pieces.destroyed).toBe(true);
+  });
+});
