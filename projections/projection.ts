@@ -57,7 +57,7 @@ export type SetStatement = Readonly<{
   /** The tables that it changes or reads. */
   tables: readonly string[];
   /** Statements of lower steps are sent first. */
-  step: 1 | 2;
+  step: 1 | 2 | 3;
   /** It deletes rows. All later changes of its tables, including inserts, are sent after it. */
   removes?: true;
   /**

@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import postgres, { type Sql } from 'postgres';
 import { type RunEvent, runStream } from '../src/background/runs/run.events.js';
+import { type ConversationEvent, conversationStream } from '../src/dialogue/conversation/conversation.events.js';
 import { TYPES } from '../src/platform/postgres/database.js';
 import { type TaskEvent, taskStream } from '../src/work/tasks/task.events.js';
 import { type TestDatabase, testDatabase } from '../test/support/postgres-for-tests.js';
 import { projecting } from '../test/support/projecting.js';
 import { turnSettings } from '../test/support/turn-settings.js';
+import { analytics } from './analytics/analytics.projection.js';
+import { auditLog } from './audit-log/audit-log.projection.js';
 import type { Projection } from './projection.js';
 import { runs } from './runs/runs.projection.js';
 import { tasks } from './tasks/tasks.projection.js';
+import { traces } from './traces/traces.projection.js';
+import { usage } from './usage/usage.projection.js';
 
 const SUBJECTS = 100;
 /** The statements of a page and of the comparison after it, however many events the page has. */
@@ -27,6 +32,36 @@ const ofRun = (runId: string): readonly RunEvent[] => [
   { type: 'RunFinished', data: { runId, attempt: 1, ...answer, modelId: 'm', usage: null, error: null } },
 ];
 
+const at = '2026-01-01T00:00:00.000Z';
+const by = { at, actor: 'link:shown', credential: 'link' } as const;
+const told = [
+  { promptTokens: 3, completionTokens: 1, revision: 2, at },
+  { promptTokens: 9, completionTokens: 4, revision: 4, at },
+];
+const ofPurgedConversation = (conversationId: string): readonly ConversationEvent[] => {
+  const about = { conversationId, ownerId: 'ann', keptFrom: 0 };
+  const question = { ...by, revision: 1, agentId: 'guide', agentKeyId: null, origin: null, modelId: 'm' };
+  const turns = [{ turnId: `${conversationId}-turn`, lastId: 3, question, told }];
+  return [
+    { type: 'TurnsPurged', data: { ...about, from: 0, turns } },
+    { type: 'ConversationPurged', data: { ...about, agentId: 'guide', turns: 1, started: by, deleted: by, purgedAt: at } },
+  ];
+};
+const ofPurgedRun = (runId: string): readonly RunEvent[] => [
+  {
+    type: 'RunPurged',
+    data: {
+      runId,
+      ownerId: 'ann',
+      agentId: 'guide',
+      trigger: 'webhook',
+      delivery: null,
+      used: [{ ...told[0]!, requests: 1 }],
+      purgedAt: at,
+    },
+  },
+];
+
 let database: TestDatabase;
 let sql: Sql;
 let statements = 0;
@@ -40,9 +75,14 @@ afterAll(async () => {
   await database.close();
 });
 
-it.each<[string, Projection, (id: string) => readonly (TaskEvent | RunEvent)[], (id: string) => string]>([
+it.each<[string, Projection, (id: string) => readonly (TaskEvent | RunEvent | ConversationEvent)[], (id: string) => string]>([
   ['tasks', tasks, ofTask, taskStream],
   ['runs', runs, ofRun, runStream],
+  ['the usage of purged conversations', usage, ofPurgedConversation, conversationStream],
+  ['the usage of purged runs', usage, ofPurgedRun, runStream],
+  ['the analytics of purged conversations', analytics, ofPurgedConversation, conversationStream],
+  ['the audit log of purged conversations', auditLog, ofPurgedConversation, conversationStream],
+  ['the traces of purged runs', traces, ofPurgedRun, runStream],
 ])('the events of a page of %s share statements', async (_, projection, eventsOf, streamOf) => {
   const model = await projecting(projection, sql);
   for (let n = 0; n < SUBJECTS; n++) await model.given(streamOf(`s${n}`), eventsOf(`s${n}`));

@@ -1,4 +1,3 @@
-import type { TransactionSql } from 'postgres';
 import { runCodec } from '../../src/background/runs/run.codec.js';
 import type { RunEvent } from '../../src/background/runs/run.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
@@ -43,7 +42,7 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
     ConversationDeleted: ({ data: { conversationId } }) => inSet(TOOLS_FORGOTTEN, { conversation_id: conversationId }),
 
     // The turns' own events may already be deleted from the log when a rebuild reads this one.
-    TurnsPurged: ({ data: { ownerId, turns } }, sql) => turns.flatMap((turn) => stillSpent(ownerId, turn, sql)),
+    TurnsPurged: ({ data: { ownerId, turns } }) => turns.flatMap((turn) => stillSpent(ownerId, turn)),
     ConversationPurged: ({ data: { conversationId } }) => [
       inSet(TOOLS_FORGOTTEN, { conversation_id: conversationId }),
       removeFrom('conversation', { conversation_id: conversationId }),
@@ -95,16 +94,15 @@ const sourceOf = (origin: PurgedQuestion['origin'], agentKeyId: string | null): 
   origin ?? (agentKeyId === null ? 'chat' : 'api');
 
 /** The tokens of a purged turn, as its own events recorded them. `told` is in order, and its last entry is the total. */
-function stillSpent(ownerId: string, { turnId, question, told }: PurgedTurn, sql: TransactionSql): readonly Statement[] {
+function stillSpent(ownerId: string, { turnId, question, told }: PurgedTurn): readonly Change[] {
   if (!question) return [];
   const { agentId, agentKeyId, modelId, origin } = question;
   const { at, promptTokens, completionTokens } = told.at(-1) ?? { at: question.at, promptTokens: 0, completionTokens: 0 };
   return [
-    sql`
-    insert into spent (spender_id, part, owner_id, agent_id, model_id, source, at, prompt_tokens, completion_tokens)
-    values (${turnId}, 0, ${ownerId}, ${agentId}, ${modelId}, ${sourceOf(origin, agentKeyId)}, ${at}, ${promptTokens}, ${completionTokens})
-    on conflict (spender_id, part) do update set model_id = excluded.model_id, at = excluded.at,
-      prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens`,
+    inSet(STILL_SPENT, {
+      ...{ spender_id: turnId, part: 0, owner_id: ownerId, agent_id: agentId, model_id: modelId },
+      ...{ source: sourceOf(origin, agentKeyId), at, prompt_tokens: promptTokens, completion_tokens: completionTokens },
+    }),
   ];
 }
 
@@ -131,6 +129,18 @@ const SPENT_BY_TURNS: SetStatement = {
     update ${table('spent')} as spent set model_id = coalesce(told.model_id, spent.model_id), at = told.at,
       prompt_tokens = told.prompt_tokens, completion_tokens = told.completion_tokens
     from ${rows} where spent.spender_id = told.spender_id and spent.part = told.part`,
+};
+
+const STILL_SPENT: SetStatement = {
+  columns: { ...SPENT, part: 'integer', owner_id: 'text', agent_id: 'text', model_id: 'text', source: 'text' },
+  tables: ['spent'],
+  step: 3,
+  key: 'spender_id',
+  statement: ({ sql, rows, table }) => sql`
+    insert into ${table('spent')} (spender_id, part, owner_id, agent_id, model_id, source, at, prompt_tokens, completion_tokens)
+    select spender_id, part, owner_id, agent_id, model_id, source, at, prompt_tokens, completion_tokens from ${rows}
+    on conflict (spender_id, part) do update set model_id = excluded.model_id, at = excluded.at,
+      prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens`,
 };
 
 const SPENT_BY_WORKERS: SetStatement = {

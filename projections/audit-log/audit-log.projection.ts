@@ -1,4 +1,3 @@
-import type { TransactionSql } from 'postgres';
 import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import { isPurge } from '../../src/kernel/event-sourcing/purge-events.js';
 import type { FollowUpsExpired } from '../../src/background/follow-ups/expired-follow-ups.events.js';
@@ -9,7 +8,7 @@ import type { AccessTokenCreated } from '../../src/resources/identity/tokens/acc
 import type { DevicePaired } from '../../src/resources/devices/device/device.events.js';
 import { followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
 import type { ConversationPurged, ConversationStarted } from '../../src/dialogue/conversation/conversation.events.js';
-import { defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
+import { defineProjection, inSet, insertInto, removeFrom, type RowOfSet, type SetStatement } from '../projection.js';
 import { asText } from '../text.js';
 import { AUDITED, type AuditEvent, auditEventOf } from './audit-event.js';
 
@@ -23,7 +22,7 @@ export const auditLog = defineProjection({
   indexesLast: true,
   on: {},
 
-  every: (event, sql) => {
+  every: (event) => {
     const { position, id, stream, revision, type, at, actor, credential, correlationId, causationId, data } = auditEventOf(event);
     const row = insertInto('event', {
       position: String(position),
@@ -33,7 +32,7 @@ export const auditLog = defineProjection({
       causation_id: causationId,
       data,
     });
-    return [...purged(event).map((place) => removeFrom('event', place)), row, ...keyHolders(event), ...linkOf(event, actor, sql)];
+    return [...purged(event).map((place) => removeFrom('event', place)), row, ...keyHolders(event), ...linkOf(event, actor)];
   },
 });
 
@@ -62,21 +61,28 @@ function keyHolders({ type, stream, data }: StoredEvent) {
  * The owner of a link, from a conversation that a reader of the link began. The purge of the conversation repeats both, because
  * its first event may already be deleted from the log.
  */
-function linkOf({ type, data }: StoredEvent, actor: AuditEvent['actor'], sql: TransactionSql): readonly Statement[] {
+function linkOf({ type, data }: StoredEvent, actor: AuditEvent['actor']): readonly RowOfSet[] {
   if (type === ('ConversationStarted' satisfies ConversationStarted['type'])) {
-    return isLink(actor) ? [ownedLink(actor, (JSON.parse(data) as ConversationStarted['data']).ownerId, sql)] : [];
+    return isLink(actor) ? [ownedLink(actor, (JSON.parse(data) as ConversationStarted['data']).ownerId)] : [];
   }
   if (type === ('ConversationPurged' satisfies ConversationPurged['type'])) {
     const { ownerId, started } = JSON.parse(data) as ConversationPurged['data'];
-    return isLink(started.actor) ? [ownedLink(started.actor, ownerId, sql)] : [];
+    return isLink(started.actor) ? [ownedLink(started.actor, ownerId)] : [];
   }
   return [];
 }
 
 const isLink = (actor: string | null): actor is `link:${string}` => actor?.startsWith('link:') ?? false;
 
-const ownedLink = (actor: string, ownerId: string, sql: TransactionSql): Statement =>
-  sql`insert into link (actor, owner) values (${actor}, ${asText(`user:${ownerId}`)}) on conflict do nothing`;
+const ownedLink = (actor: string, ownerId: string): RowOfSet => inSet(OWNED_LINKS, { actor, owner: asText(`user:${ownerId}`) });
+
+const OWNED_LINKS: SetStatement = {
+  columns: { actor: 'text', owner: 'text' },
+  tables: ['link'],
+  step: 1,
+  statement: ({ sql, rows, table }) => sql`
+    insert into ${table('link')} (actor, owner) select actor, owner from ${rows} on conflict do nothing`,
+};
 
 /** Event types that end a stream and delete all of its earlier events, although their names do not say purge. */
 const ENDS: ReadonlySet<string> = new Set([

@@ -21,6 +21,7 @@ import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { expiredTracesCodec } from '../../src/views/traces/expired-traces.codec.js';
 import { EXPIRED_TRACES_CATEGORY, type TracesExpired } from '../../src/views/traces/expired-traces.events.js';
 import {
+  allWith,
   changeIn,
   type Columns,
   defineProjection,
@@ -92,10 +93,7 @@ export const traces = defineProjection<Traced>({
         started_at: at,
       }),
 
-    TurnWithdrawn: ({ data: { turnId } }, sql) => [
-      sql`delete from span where scope_id = ${turnId}`,
-      removeFrom('trace', { trace_id: turnId }),
-    ],
+    TurnWithdrawn: ({ data: { turnId } }) => [inSet(SPANS_OF, { scope_id: turnId }), removeFrom('trace', { trace_id: turnId })],
 
     TurnAnswered: ({ data, at }) => ended(data.turnId, at, 'ok', data.usage),
     TurnFailed: ({ data, at }) => ended(data.turnId, at, 'error', data.usage),
@@ -126,10 +124,7 @@ export const traces = defineProjection<Traced>({
     RunRefused: ({ data, at }) => ended(data.runId, at, 'error', null),
     RunFailed: ({ data, at }) => ended(data.runId, at, 'error', null),
 
-    RunPurged: ({ data: { runId } }, sql) => [
-      sql`delete from span where scope_id = ${runId}`,
-      removeFrom('trace', { trace_id: runId }),
-    ],
+    RunPurged: ({ data: { runId } }) => [inSet(SPANS_OF, { scope_id: runId }), removeFrom('trace', { trace_id: runId })],
 
     WorkflowRunStarted: ({ data: { workflowRunId, origin } }) =>
       changeIn('trace', { trace_id: origin.kind === 'turn' ? origin.turnId : origin.runId }, { workflow_run_id: workflowRunId }),
@@ -176,6 +171,8 @@ const EXPIRED_ROWS_MAX = 10_000;
 function gone({ data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>): RowOfSet {
   return inSet(GONE, { conversation_id: conversationId });
 }
+
+const SPANS_OF = allWith('scope_id', 'span');
 
 const GONE: SetStatement = {
   columns: { conversation_id: 'text' },

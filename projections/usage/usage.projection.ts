@@ -1,4 +1,3 @@
-import type { TransactionSql } from 'postgres';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type { ConversationEvent, Usage } from '../../src/dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
@@ -6,18 +5,9 @@ import { monitorCodec } from '../../src/triggers/monitors/monitor/monitor.codec.
 import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import { runCodec } from '../../src/background/runs/run.codec.js';
 import type { RunEvent } from '../../src/background/runs/run.events.js';
-import {
-  type Change,
-  type Columns,
-  defineProjection,
-  inSet,
-  insertInto,
-  removeFrom,
-  type SetMeans,
-  type SetStatement,
-  type Statement,
-} from '../projection.js';
-import { addedUp, carriedOver, knownTurn, usesOf } from './carried-over.js';
+import { type Change, type Columns, defineProjection, inSet, insertInto, removeFrom, type SetStatement } from '../projection.js';
+import { carriedOver, knownRun, knownTurn, usesOf } from './carried-over.js';
+import { MOMENT, noted, TOKENS } from './entries.js';
 
 /**
  * The requests and tokens that owners, agents and the holders of agent keys have used, each use with its time and summed by hour.
@@ -46,14 +36,11 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     TurnStopped: turnUsed,
 
     // The turns' own events may already be deleted from the log. Uses that are stored already are not counted again.
-    TurnsPurged: ({ data: { ownerId, turns }, stream }, sql) =>
+    TurnsPurged: ({ data: { ownerId, turns }, stream }) =>
       turns.flatMap(({ turnId, question, told }) => {
         if (!question) return [];
         const owned = { ownerId, agentId: question.agentId, agentKeyId: question.agentKeyId };
-        return [
-          knownTurn(turnId, owned, told, sql),
-          ...usesOf(question, told).map((use) => carriedOver(stream, use, owned, sql)),
-        ];
+        return [knownTurn(turnId, owned, told), ...usesOf(question, told).map((use) => carriedOver(stream, use, owned))];
       }),
     ConversationPurged: ({ data }) => removeFrom('conversation', { conversation_id: data.conversationId }),
 
@@ -72,18 +59,12 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     MonitorChecked: (event) => allUsed(USED_BY_MONITORS, event, { monitor_id: event.data.monitorId }),
 
     // The run's own events may already be deleted from the log. Uses that are stored already are not counted again.
-    RunPurged: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [
-      sql`insert into run (run_id, owner_id, agent_id, started)
-        values (${runId}, ${ownerId}, ${agentId ?? ''}, ${used.some(({ requests }) => requests > 0)})
-        on conflict (run_id) do update set started = excluded.started`,
-      ...used.map((use) => carriedOver(stream, use, { ownerId, agentId, agentKeyId: null }, sql)),
+    RunPurged: ({ data: { runId, ownerId, agentId, used }, stream }) => [
+      knownRun(runId, ownerId, agentId, used),
+      ...used.map((use) => carriedOver(stream, use, { ownerId, agentId, agentKeyId: null })),
     ],
   },
 });
-
-/** The stream, revision and time of the event that reported a use. */
-const MOMENT = { stream: 'text', revision: 'integer', at: 'timestamptz' };
-const TOKENS = { prompt_tokens: 'bigint', completion_tokens: 'bigint' };
 
 const momentOf = ({ stream, revision, at }: Pick<Recorded, 'stream' | 'revision' | 'at'>) => ({ stream, revision, at });
 
@@ -173,20 +154,6 @@ function usedBy(whose: string, key: string): SetStatement {
   };
 }
 
-/** Inserts the rows of `used` as entries and adds them to their hours. */
-const noted = ({ sql, table }: SetMeans, used: Fragment): Statement => sql`
-  with ${used}, anything as (
-    select * from used where requests + prompt_tokens + completion_tokens > 0
-  ), entered as (
-    insert into ${table('entry')} (stream, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-    select stream, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens from anything
-  )
-  insert into ${table('hour')} as hour (hour, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-  select date_trunc('hour', at, 'UTC') as of_hour, owner_id, agent_id, agent_key_id,
-    sum(requests), sum(prompt_tokens), sum(completion_tokens)
-  from anything group by of_hour, owner_id, agent_id, agent_key_id
-  ${addedUp(sql)}`;
-
 /** Each run of a turn reports the usage of the whole turn so far. The increase counts at the time of the report. */
 function turnUsed(event: UsageEvent<ConversationEvent>): Change | [] {
   return allUsed(USED_BY_TURNS, event, { turn_id: event.data.turnId });
@@ -205,4 +172,3 @@ function allUsed(set: SetStatement, event: UsageEvent<ConversationEvent | RunEve
 }
 
 type UsageEvent<E extends ConversationEvent | RunEvent | MonitorEvent> = Recorded<Extract<E, { data: { usage?: Usage | null } }>>;
-type Fragment = ReturnType<TransactionSql>;
