@@ -5,6 +5,7 @@ import { traces } from '../../../projections/traces/traces.projection.js';
 import { type OldTraces, TraceQueries } from '../../../projections/traces/traces.queries.js';
 import { commandsOver } from '../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { LateReadModel } from '../../../test/support/late-read-model.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { projecting } from '../../../test/support/projecting.js';
 import { cause } from '../../../test/support/turns.js';
@@ -71,7 +72,8 @@ const ruleOf = () => {
 /** A process that applies the retention. */
 const process = () => {
   const database = { now: async () => new Date('2030-01-01') } as unknown as ExpiringQueries;
-  return new ApplyRetention(new RetentionRules([ruleOf()]), database, new RetentionOptions(1), systemIds);
+  const late = new LateReadModel('expiring');
+  return new ApplyRetention(new RetentionRules([ruleOf()]), database, store, late, new RetentionOptions(1), systemIds);
 };
 const recorded = () => recordedEvents<TracesExpired>(store, EXPIRED_TRACES_STREAM, expiredTracesCodec);
 

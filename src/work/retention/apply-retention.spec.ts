@@ -3,7 +3,10 @@ import { Logger } from '@nestjs/common';
 import type { ExpiringQueries, OldOutput } from '../../../projections/expiring/expiring.queries.js';
 import { eventsOf } from '../../../test/contracts/event-store.subject.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { LateReadModel } from '../../../test/support/late-read-model.js';
 import { messageStream } from '../../dialogue/journal/message.events.js';
+import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import type { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { ApplyRetention, DUE_PER_PAGE_MAX, DUE_PER_TICK_MAX } from './apply-retention.ticker.js';
 import { ExpireJournals } from '../../dialogue/journal/expire-journals.js';
@@ -44,7 +47,10 @@ const things = (count: number) =>
   Array.from({ length: count }, (_, index): Due => ({ id: `t${index}`, since: ago(count - index) }));
 const options = new RetentionOptions(3_600_000);
 const database = { now: async () => now } as unknown as ExpiringQueries;
-const ticking = (...rules: RetentionRule[]) => new ApplyRetention(new RetentionRules(rules), database, options, systemIds);
+const head = { head: () => Promise.resolve(7n) } as unknown as EventStore;
+const ticking = (...rules: RetentionRule[]) => tickingWith(new LateReadModel('expiring'), ...rules);
+const tickingWith = (readModels: Freshness, ...rules: RetentionRule[]) =>
+  new ApplyRetention(new RetentionRules(rules), database, head, readModels, options, systemIds);
 
 beforeEach(() => void Logger.overrideLogger(false));
 afterEach(() => void Logger.overrideLogger(['error']));
@@ -54,6 +60,21 @@ describe('a tick of the retention', () => {
     const [one, other] = [new Rule(things(2 * DUE_PER_PAGE_MAX + 1)), new Rule(things(1))];
     await ticking(one, other).tick(now);
     expect([one.purged.length, new Set(one.purged).size, other.purged]).toEqual([1001, 1001, ['t0']]);
+  });
+
+  it('lets the read models show a page of purges before the next, but does not wait for ever', async () => {
+    const rule = new Rule(things(2 * DUE_PER_PAGE_MAX + 1));
+    const waited: unknown[] = [];
+    const reached: Freshness['reached'] = async (names, position) => {
+      waited.push([names, position, rule.purged.length]);
+      return false;
+    };
+    await tickingWith({ reached }, rule).tick(now);
+    expect(waited).toEqual([
+      [['expiring'], 7n, DUE_PER_PAGE_MAX],
+      [['expiring'], 7n, 2 * DUE_PER_PAGE_MAX],
+    ]);
+    expect(rule.purged).toHaveLength(2 * DUE_PER_PAGE_MAX + 1);
   });
 
   it.each([

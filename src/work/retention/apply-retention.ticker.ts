@@ -1,5 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
@@ -23,6 +25,8 @@ export class ApplyRetention implements Ticker {
   constructor(
     private readonly rules: RetentionRules,
     private readonly expiring: ExpiringQueries,
+    private readonly store: EventStore,
+    private readonly freshness: Freshness,
     private readonly options: RetentionOptions,
     private readonly ids: Ids,
   ) {}
@@ -39,7 +43,10 @@ export class ApplyRetention implements Ticker {
     for (const rule of this.rules.all) await this.apply(rule, now, cause).catch((error) => this.failed(rule, error));
   }
 
-  /** Applies a rule. What fails waits for the next tick; the other pages and rules continue. */
+  /**
+   * Applies a rule. What fails waits for the next tick; the other pages and rules continue. A page follows once the read models show
+   * the purges of the one before, because otherwise a long pass would keep them behind for all users.
+   */
   private async apply(rule: RetentionRule, now: Date, cause: Cause): Promise<void> {
     const { pageMax = DUE_PER_PAGE_MAX } = rule;
     let last: Due | undefined;
@@ -47,6 +54,7 @@ export class ApplyRetention implements Ticker {
       const due = await rule.due(now, pageMax, last);
       await rule.purge(due, cause).catch((error) => this.failed(rule, error));
       if (due.length < pageMax) return;
+      await this.freshness.reached(['expiring'], await this.store.head());
       last = due.at(-1);
     }
   }
