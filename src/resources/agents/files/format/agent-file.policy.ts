@@ -92,20 +92,20 @@ export function agentFileIn(document: unknown): AgentFile {
   if (metadataGiven !== undefined && !isJsonObject(metadataGiven)) throw fileRefused('metadata must be a mapping');
   const metadata = new Fields(metadataGiven ?? {}, 'metadata', unknownKeys);
   const spec = new Fields(top.raw('spec') as JsonObject, 'spec', unknownKeys);
-  const name = spec.text('name').trim();
+  const name = spec.name('name').trim();
   if (name === '') throw fileRefused('spec.name is required');
-  const agentType = spec.text('agent_type') || 'classic';
+  const agentType = spec.name('agent_type') || 'classic';
   const workflow = workflowIn(spec, agentType);
   const file: Omit<AgentFile, 'unknownKeys'> = {
-    id: metadata.text('id'),
-    slug: metadata.text('slug'),
+    id: metadata.name('id'),
+    slug: metadata.name('slug'),
     name,
     description: spec.text('description', TEXT_CHARACTERS_MAX),
     agentType,
     workflow,
     ...listsIn(spec),
     ...modelsIn(spec),
-    retriever: spec.text('retriever') || undefined,
+    retriever: spec.name('retriever') || undefined,
     chunks: spec.whole('chunks') ?? null,
     prompt: promptIn(spec),
     limits: limitsIn(spec.inner('limits')),
@@ -132,7 +132,7 @@ function workflowIn(spec: Fields, agentType: string): AgentFile['workflow'] {
   if (given['edges'].length > GRAPH_EDGES_MAX) throw fileRefused(`Too many workflow edges (max ${GRAPH_EDGES_MAX})`);
   const workflow = spec.inner('workflow');
   const result = {
-    name: workflow.text('name'),
+    name: workflow.name('name'),
     description: workflow.text('description', TEXT_CHARACTERS_MAX),
     nodes: workflow.records('nodes').map(nodeIn),
     edges: workflow.records('edges').map(edgeIn),
@@ -180,7 +180,7 @@ function listsIn(spec: Fields): Pick<AgentFile, 'sources' | 'tools'> {
 }
 
 function sourceIn(source: Fields): FileSource {
-  const read = { name: source.text('name', 1000), type: source.text('type'), ref: source.text('ref') };
+  const read = { name: source.name('name', 1000), type: source.name('type'), ref: source.name('ref') };
   if (read.name === '') throw source.wrong('name', 'is required');
   source.end();
   return read;
@@ -195,7 +195,7 @@ function modelsIn(spec: Fields): Pick<AgentFile, 'models' | 'defaultModel'> {
     if (!isJsonObject(each)) throw fileRefused(`spec.model.available[${index}] must be the id of a model or a mapping`);
     return customModelIn(model.entry(each, `available[${index}]`));
   });
-  const defaultModel = model.text('default');
+  const defaultModel = model.name('default');
   model.end();
   return { models, defaultModel };
 }
@@ -203,11 +203,11 @@ function modelsIn(spec: Fields): Pick<AgentFile, 'models' | 'defaultModel'> {
 function customModelIn(model: Fields): FileCustomModel {
   if (model.raw('type') !== 'custom') throw model.wrong('type', "must be 'custom'");
   const read = {
-    display_name: model.text('display_name').trim(),
-    upstream_model_id: model.text('upstream_model_id').trim(),
+    display_name: model.name('display_name').trim(),
+    upstream_model_id: model.name('upstream_model_id').trim(),
     base_url: model.text('base_url', 2048).trim(),
     capabilities: model.record('capabilities'),
-    ref: model.text('ref'),
+    ref: model.name('ref'),
   };
   for (const key of ['display_name', 'upstream_model_id', 'base_url'] as const) {
     if (read[key] === '') throw model.wrong(key, 'is required');
@@ -224,7 +224,7 @@ function promptIn(spec: Fields): FilePrompt {
   if (typeof given === 'string') return { preset: given };
   if (!isJsonObject(given)) throw spec.wrong('prompt', "must be 'default' or a mapping with name and content");
   const prompt = spec.inner('prompt');
-  const read = { name: prompt.text('name'), content: prompt.text('content', PROMPT_CONTENT_CHARACTERS_MAX) };
+  const read = { name: prompt.name('name'), content: prompt.text('content', PROMPT_CONTENT_CHARACTERS_MAX) };
   if (read.name.trim() === '') throw prompt.wrong('name', 'is required');
   if (read.content === '') throw prompt.wrong('content', 'is required');
   prompt.end();

@@ -28,6 +28,12 @@ it('a name that YAML reads as a number or as a truth value is text', () => {
   expect([fields.text('a'), fields.text('b')]).toEqual(['42', 'false']);
 });
 
+it.each(['a\0b', '\uD800'])('a name with a character that cannot be stored is refused, and another text is not: %j', (text) => {
+  const { fields } = fieldsOf({ text });
+  expect(() => fields.name('text')).toThrow('spec.text must not hold NUL or half of a surrogate pair');
+  expect(fields.text('text')).toBe(text);
+});
+
 it('unknown keys are reported once all known ones are read, with the path and without the end of a long name', () => {
   const { fields, unknown } = fieldsOf({ known: 1, [`${'x'.repeat(300)}`]: 2 }, 'spec.model');
   fields.raw('known');

@@ -1,3 +1,4 @@
+import { isNameable } from '../../../../kernel/nameable.js';
 import { Rejection } from '../../../../kernel/rejection.js';
 import { TITLE_CHARACTERS_MAX } from '../../agent.policy.js';
 import { isJsonObject, type JsonObject } from '../../../json-object.policy.js';
@@ -30,6 +31,13 @@ export class Fields {
 
   has(key: string): boolean {
     return Object.hasOwn(this.value, key);
+  }
+
+  /** A text by which something is found, as in the bodies of other routes. */
+  name(key: string, max = TITLE_CHARACTERS_MAX): string {
+    const name = this.text(key, max);
+    if (!isNameable(name)) throw this.wrong(key, 'must not hold NUL or half of a surrogate pair');
+    return name;
   }
 
   text(key: string, max = TITLE_CHARACTERS_MAX): string {

@@ -15,9 +15,9 @@ export type FileTool = FileBuiltinTool | FileOwnTool;
 
 /** The tool that a mapping describes. @throws Rejection invalid-request, which names the faulty field */
 export function toolIn(tool: Fields): FileTool {
-  const type = tool.text('type');
+  const type = tool.name('type');
   if (type === '') throw tool.wrong('type', 'is required');
-  const ref = tool.text('ref');
+  const ref = tool.name('ref');
   if (tool.flag('builtin')) {
     tool.end();
     return { builtin: true, type, ref };
@@ -32,8 +32,8 @@ export function toolIn(tool: Fields): FileTool {
   const read: FileOwnTool = {
     builtin: false,
     type,
-    name: tool.text('name'),
-    display_name: tool.text('display_name'),
+    name: tool.name('name'),
+    display_name: tool.name('display_name'),
     description: tool.text('description', TEXT_CHARACTERS_MAX),
     config,
     actions: choicesIn(tool),
@@ -52,7 +52,7 @@ function choicesIn(tool: Fields): readonly PortableChoice[] {
   if (tool.list('actions').length > 2 * FILE_ACTIONS_MAX)
     throw tool.wrong('actions', `must have at most ${2 * FILE_ACTIONS_MAX} entries`);
   return tool.records('actions').map((choice): PortableChoice => {
-    const name = choice.text('name');
+    const name = choice.name('name');
     if (name === '') throw choice.wrong('name', 'is required');
     const [active, approval, access] = [choice.flag('active'), choice.flag('require_approval'), choice.raw('access')];
     if (access !== undefined && access !== 'read' && access !== 'write') throw choice.wrong('access', 'must be read or write');
