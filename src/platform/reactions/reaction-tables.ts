@@ -13,9 +13,6 @@ export type Progressed = Readonly<{ position: bigint; eventAt: Date | null }>;
 
 type Save = Progressed & Readonly<{ reaction: string; epoch: bigint }>;
 
-/** Maximum number of reactions in a statement. They are more than a service has. */
-const REACTIONS_MAX = 100;
-
 /** Another process runs the reaction now. */
 class ReactionFencedOut extends Error {
   override readonly name = 'ReactionFencedOut';
@@ -96,8 +93,10 @@ export class ReactionTables {
   private readonly saves: SharedCalls<Save, boolean>;
 
   constructor(private readonly sql: Sql) {
-    this.nextEpochs = new SharedCalls((reactions) => nextEpochs(sql, reactions), { requestsMax: REACTIONS_MAX });
-    this.saves = new SharedCalls((saves) => saveAll(sql, saves), { requestsMax: REACTIONS_MAX });
+    // Each reaction asks once at a time.
+    const all = { requestsMax: Infinity };
+    this.nextEpochs = new SharedCalls((reactions) => nextEpochs(sql, reactions), all);
+    this.saves = new SharedCalls((saves) => saveAll(sql, saves), all);
   }
 
   of(reaction: string): ReactionTable {
