@@ -4,7 +4,7 @@ import { systemTiming } from '../../platform/system-timing.js';
 import { failNextReads } from '../../../test/support/away-store.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { eventsOf } from '../../../test/support/turns.js';
-import { BatchClock } from '../../kernel/batch-clock.js';
+import { BatchClock } from '../../kernel/event-sourcing/batch-clock.js';
 import { messageStream } from './message.events.js';
 import { MessageDigest } from './message.policy.js';
 import { type ExpectedRevision, type NewEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';

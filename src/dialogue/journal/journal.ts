@@ -8,7 +8,7 @@ import {
 } from '../../kernel/event-sourcing/event-store.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { sseData } from '../../platform/http/sse-data.policy.js';
-import type { BatchClock } from '../../kernel/batch-clock.js';
+import type { BatchClock } from '../../kernel/event-sourcing/batch-clock.js';
 import { FRAME_EVENT, type Frame, messageStream } from './message.events.js';
 import type { MessageDigest } from './message.policy.js';
 import type { FramePublisher } from './frame-publisher.port.js';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { BatchClock } from '../../kernel/batch-clock.js';
+import type { BatchClock } from '../../kernel/event-sourcing/batch-clock.js';
 import { decode } from '../../kernel/event-sourcing/codec.js';
 import {
   eventAt,

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Sql } from 'postgres';
-import { BatchClock } from '../../kernel/batch-clock.js';
+import { BatchClock } from '../../kernel/event-sourcing/batch-clock.js';
 import type { LogFilter } from '../../kernel/event-sourcing/event-store.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Leadership } from '../supervision/leadership.js';

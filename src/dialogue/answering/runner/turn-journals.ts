@@ -5,7 +5,7 @@ import type { Ids } from '../../../kernel/ids.js';
 import type { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../../kernel/timing.js';
 import type { FramePublisher } from '../../journal/frame-publisher.port.js';
-import { BatchClock } from '../../../kernel/batch-clock.js';
+import { BatchClock } from '../../../kernel/event-sourcing/batch-clock.js';
 import { Journal } from '../../journal/journal.js';
 import type { Transcript } from '../loop/transcript.js';
 

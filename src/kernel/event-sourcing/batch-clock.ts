@@ -1,4 +1,4 @@
-import type { Timing } from './timing.js';
+import type { Timing } from '../timing.js';
 
 /**
  * A shared timer for the waiting batches of a process. All are written at the same moment and share a statement. A batch may be

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { Timing } from './timing.js';
+import type { Timing } from '../timing.js';
 import { BatchClock } from './batch-clock.js';
 
 /** Timers that the test fires. */
