@@ -1,0 +1,91 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { append } from '../../../test/support/accounts.js';
+import { BellReactions, rang } from '../../../test/support/bell-reactions.js';
+import { eventually } from '../../../test/support/eventually.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import { LOG_ENDS_EARLIER, LogDiffers, type LogReading } from '../../kernel/event-sourcing/event-store.js';
+import { takeBackReactions } from './reaction-tables.js';
+
+let database: TestDatabase;
+let bells: BellReactions;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  await database.sql`drop schema if exists reactions cascade`;
+  bells = new BellReactions(database.sql);
+});
+afterEach(() => bells.stop());
+
+describe('a reaction', () => {
+  it('whose checkpoint is past the end of a restored log is reset to the end and acts on later events', async () => {
+    const before = bells.start();
+    await append(bells.store, 'bell-a', rang(1), rang(2));
+    await eventually(() => bells.heard.length === 2);
+    await before.stop();
+    bells.store = new InMemoryEventStore();
+    const head = await append(bells.store, 'bell-a', rang(1));
+    const reactions = bells.start();
+    await eventually(() => reactions.failureOf('answer-door') === LOG_ENDS_EARLIER);
+    expect(await takeBackReactions(database.sql, bells.endingAt(head))).toEqual(['answer-door']);
+    expect(await takeBackReactions(database.sql, bells.endingAt(head))).toEqual([]);
+    await append(bells.store, 'bell-a', rang(3));
+    await eventually(() => bells.heard.length === 3);
+    expect(bells.heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
+  });
+
+  it('whose checkpoint is between two events of a restored log is reset to the end', async () => {
+    const before = bells.start();
+    const reached = await append(bells.store, 'bell-a', rang(1));
+    await eventually(() => bells.isCheckpointAt(reached));
+    await before.stop();
+    const head = await append(bells.store, 'bell-a', rang(2));
+    const restored = {
+      ...bells.endingAt(head),
+      readAll: (reading: LogReading) => {
+        if (reading.after !== head) throw new LogDiffers();
+        return bells.store.readAll(reading);
+      },
+    };
+    expect(await takeBackReactions(database.sql, restored)).toEqual(['answer-door']);
+    expect(await bells.isCheckpointAt(head)).toBe(true);
+    expect(await takeBackReactions(database.sql, restored)).toEqual([]);
+  });
+
+  it('that acts on a new event while the end of the log is read is not reset', async () => {
+    const first = await append(bells.store, 'bell-a', rang(1));
+    bells.start();
+    await eventually(() => bells.isCheckpointAt(first));
+    const readLate = async () => {
+      const second = await append(bells.store, 'bell-a', rang(2));
+      await eventually(() => bells.isCheckpointAt(second));
+      return first;
+    };
+    expect(await takeBackReactions(database.sql, { ...bells.endingAt(first), end: readLate })).toEqual([]);
+    await append(bells.store, 'bell-a', rang(3));
+    await eventually(() => bells.heard.length === 3);
+    expect(bells.heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
+  });
+
+  it('drops parked events that a restored log does not have', async () => {
+    const unlucky = async () => {
+      throw new Error('unlucky');
+    };
+    const before = bells.start(unlucky);
+    await append(bells.store, 'bell-a', rang(1));
+    await append(bells.store, 'bell-b', rang(2));
+    await eventually(async () => (await bells.parkedEvents()).length === 2);
+    await before.stop();
+    bells.store = new InMemoryEventStore();
+    const head = await append(bells.store, 'bell-a', rang(1));
+    await takeBackReactions(database.sql, bells.endingAt(head));
+    await append(bells.store, 'bell-b', rang(3));
+    bells.start();
+    await eventually(() => bells.heard.length > 0);
+    expect(bells.heard).toEqual(['bell-b 3']);
+    expect(await bells.parkedEvents()).toMatchObject([{ stream: 'bell-a' }]);
+  });
+});
