@@ -7,6 +7,8 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
  */
 export type CallScope = Readonly<{
   cause: Cause;
+  /** Gets each token that is sent for the work. */
+  sends: ((token: string) => void) | undefined;
   /** Ends the work at once, because the awaited response cannot arrive. */
   giveUp: (reason: Error) => void;
   /** Whether the server sent an id with which a broken response can be resumed. */

@@ -31,12 +31,13 @@ export type McpServer = Readonly<{
   timeoutMs: number;
 }>;
 
-/** The limits and the cause of a piece of work, and the function that gets its progress. */
+/** The limits and the cause of a piece of work, and the functions that get its progress and the tokens that it sends. */
 export type Work = Readonly<{
   timeoutMs: number;
   signal?: AbortSignal;
   cause: Cause;
   report?: (report: ToolReport) => void;
+  sends?: (token: string) => void;
 }>;
 
 export type ToolCall = Readonly<{ name: string; arguments: Record<string, unknown> }>;
@@ -102,10 +103,10 @@ export class McpSession {
 type CallOptions = { signal: AbortSignal; timeout: number; onresumptiontoken: () => void };
 
 /** Runs the work until it ends, its time limit is over, it is aborted or it is given up. */
-async function within<T>({ timeoutMs, signal, cause }: Work, work: (options: CallOptions) => Promise<T>): Promise<T> {
+async function within<T>({ timeoutMs, signal, cause, sends }: Work, work: (options: CallOptions) => Promise<T>): Promise<T> {
   const end = new AbortController();
   let resumable = false;
-  const scope: CallScope = { cause, giveUp: (reason) => end.abort(reason), isResumable: () => resumable };
+  const scope: CallScope = { cause, sends, giveUp: (reason) => end.abort(reason), isResumable: () => resumable };
   signal?.throwIfAborted();
   const options = {
     signal: signal ? AbortSignal.any([signal, end.signal]) : end.signal,
@@ -124,15 +125,20 @@ async function within<T>({ timeoutMs, signal, cause }: Work, work: (options: Cal
 
 function authOf(tokens: TokenSource) {
   let inUse = '';
-  const cause = (): Cause => {
-    const scope = currentScope();
-    if (!scope) throw new Error('A request of a session belongs to no work.');
-    return scope.cause;
+  const scope = (): CallScope => {
+    const current = currentScope();
+    if (!current) throw new Error('A request of a session belongs to no work.');
+    return current;
   };
   return {
-    token: async () => (inUse ||= await tokens.token(cause())),
+    token: async () => {
+      const { cause, sends } = scope();
+      inUse ||= await tokens.token(cause);
+      sends?.(inUse);
+      return inUse;
+    },
     onUnauthorized: async () => {
-      inUse = await tokens.renewed(inUse, cause());
+      inUse = await tokens.renewed(inUse, scope().cause);
     },
   };
 }

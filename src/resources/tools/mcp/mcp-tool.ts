@@ -105,6 +105,7 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
       timeoutMs,
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       cause,
+      sends: (token: string) => void sent.push(token),
       ...(background && { report: (report: ToolReport) => background.report(withoutSecrets(report, sent)) }),
     };
     const answer = await this.servers.call(toolId, own, call, work, isIdempotent(this.name, action)).catch((error: unknown) => {

@@ -183,6 +183,16 @@ describe('a grant', () => {
     expect(server.grants.refresh_token).toBeGreaterThan(0);
   });
 
+  it('hides its tokens in what the server returns, also those that a call renews', async () => {
+    const id = await signedIn();
+    const mirror = () => kit.call(server, 'mirror', {}, { config: oauthConfig(id), secrets: { oauth_grant: id } });
+    expect(String(await mirror())).toContain('"authorization":"Bearer [removed]"');
+    expect(String(await mirror())).toContain('"authorization":"Bearer [removed]"');
+    server.expireAccess();
+    expect(String(await mirror())).toContain('"authorization":"Bearer [removed]"');
+    expect(server.grants.refresh_token).toBe(1);
+  });
+
   it('is renewed once for concurrent callers', async () => {
     const id = await signedIn();
     const tokens = kit.grants.tokensOf('alice', id);
