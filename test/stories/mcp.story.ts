@@ -64,7 +64,9 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
 
   describe.each(['auto', 'legacy'] as const)('a client (%s)', (mode) => {
     it('needs no key to initialise and to list the tools', async () => {
-      const { tools } = await (await clientOf(undefined, { mode })).listTools();
+      const client = await clientOf(undefined, { mode });
+      expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+      const { tools } = await client.listTools();
       expect(tools).toMatchObject([
         {
           name: 'search_docs',
@@ -90,10 +92,9 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
         isError: true,
         content: [{ type: 'text', text: 'Missing Bearer token' }],
       });
-      expect(await called(await clientOf('wrong', { mode }), 'search_docs', { query: 'tea' })).toMatchObject({
-        isError: true,
-        content: [{ type: 'text', text: 'Invalid API key' }],
-      });
+      const invalid = { isError: true, content: [{ type: 'text', text: 'Invalid API key' }] };
+      expect(await called(await clientOf('wrong', { mode }), 'search_docs', { query: 'tea' })).toMatchObject(invalid);
+      expect(await called(await clientOf('wrong', { mode }), 'ask', { question: 'When is tea?' })).toMatchObject(invalid);
     });
 
     it('asks an agent that allows it, and continues the conversation', async () => {

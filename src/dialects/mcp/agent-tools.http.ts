@@ -75,11 +75,11 @@ export class AgentTools {
   ) {}
 
   /**
-   * The tools that this caller sees. Every caller sees the search, which checks the key. Only callers who may ask see `ask`.
-   * `endings` end the wait for an answer.
+   * The tools that this caller sees. Every caller sees the search, which checks the key. Only callers who may ask see `ask`; a call
+   * of it with an invalid key gets the error about the key. `endings` end the wait for an answer.
    */
-  async serverFor(identity: Identity, endings: readonly AbortSignal[]): Promise<McpServer> {
-    const server = new McpServer({ name: 'verbatim', version: VERSION }, { capabilities: { tools: {} } });
+  async serverFor(identity: Identity, isCall: boolean, endings: readonly AbortSignal[]): Promise<McpServer> {
+    const server = new McpServer({ name: 'verbatim', version: VERSION }, { capabilities: { tools: { listChanged: false } } });
     server.registerTool('search_docs', SEARCH, ({ query, chunks }) =>
       this.answered(identity, async (caller) => {
         const wanted = chunks ?? SEARCH_CHUNKS_DEFAULT;
@@ -87,7 +87,7 @@ export class AgentTools {
         return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { result } };
       }),
     );
-    if (await this.mayAsk(identity)) {
+    if ((await this.mayAsk(identity)) ?? isCall) {
       server.registerTool('ask', ASK, (asked, context) =>
         this.answered(identity, (caller) => this.ask(asked, caller, context, endings)),
       );
@@ -129,13 +129,13 @@ export class AgentTools {
     };
   }
 
-  /** A caller with an invalid key sees the same tools as a caller without one. The key is rejected when a tool is called. */
-  private async mayAsk(identity: Identity): Promise<boolean> {
+  /** Undefined without a valid key: an invalid key is rejected when a tool is called. */
+  private async mayAsk(identity: Identity): Promise<boolean | undefined> {
     const holder = await identity.agentKey().catch((error: unknown) => {
       if (error instanceof Rejection) return undefined;
       throw error;
     });
-    return (holder && (await this.agents.byId(holder.agentId)))?.configuration.mcpAsk ?? false;
+    return holder && ((await this.agents.byId(holder.agentId))?.configuration.mcpAsk ?? false);
   }
 
   /** Returns a rejection as the result of the tool, with the message that other interfaces use. */

@@ -36,7 +36,7 @@ beforeEach(async () => {
   );
   const identity = { requestId: 'r', agentKey: async () => ({ kind: 'agent-key', agentId: 'a', ownerId: 'ann' }) };
   closing = new AbortController().signal;
-  const server = await tools.serverFor(identity as unknown as Identity, [closing]);
+  const server = await tools.serverFor(identity as unknown as Identity, true, [closing]);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   client = new Client({ name: 'spec', version: '1' });
   await Promise.all([server.connect(ours), client.connect(theirs)]);

@@ -12,7 +12,7 @@ Logger.overrideLogger(false);
 it('the wait of a client that left while its request was being accepted is over at once', async () => {
   let endings: readonly AbortSignal[] = [];
   const tools = {
-    serverFor: async (_: Identity, given: readonly AbortSignal[]) => {
+    serverFor: async (_: Identity, __: boolean, given: readonly AbortSignal[]) => {
       endings = given;
       throw new Error('Nobody is there.');
     },

@@ -39,8 +39,11 @@ const REFUSED = { $ref: '#/components/schemas/McpRefusal' };
 
 const SESSION_HEADER = 'mcp-session-id';
 
-/** Who asks. `gone` aborts when the client leaves. The library notices only clients that leave while their call runs. */
-type Served = Readonly<{ identity: Identity; gone: AbortSignal }>;
+/**
+ * Who asks, and whether a tool is called. `gone` aborts when the client leaves. The library notices only clients that leave while
+ * their call runs.
+ */
+type Served = Readonly<{ identity: Identity; isCall: boolean; gone: AbortSignal }>;
 
 /**
  * The Model Context Protocol over streamable HTTP. The agent whose key is the bearer token is the tool server. There are no
@@ -59,8 +62,8 @@ export class McpController implements OnModuleDestroy {
     private readonly ids: Ids,
   ) {
     const server: McpServerFactory = ({ authInfo }) => {
-      const { identity, gone } = authInfo!.extra as Served;
-      return tools.serverFor(identity, [gone, this.closing.signal]);
+      const { identity, isCall, gone } = authInfo!.extra as Served;
+      return tools.serverFor(identity, isCall, [gone, this.closing.signal]);
     };
     this.handler = createMcpHandler(server, {
       keepAliveMs: options.keepaliveMs,
@@ -91,11 +94,11 @@ export class McpController implements OnModuleDestroy {
   ): Promise<Sent<McpMessage | readonly McpMessage[], Streamed<McpMessage>>> {
     if (!this.options.isServed) throw new Rejection('not-found', 'Not found');
     const gone = clientGone(reply);
-    const extra: Served = { identity, gone };
+    const extra: Served = { identity, isCall: [body].flat().some((message) => isOf(message, 'tools/call')), gone };
     const authInfo = { token: '', clientId: identity.requestId, scopes: [], extra };
     const response = await this.handler.fetch(asWebRequest(request, gone), { parsedBody: body ?? null, authInfo });
     // Clients of older protocol revisions may expect a session id. The service stores nothing under it.
-    if (beginsSession(body) && response.ok) response.headers.set(SESSION_HEADER, this.ids.next());
+    if (isOf(body, 'initialize') && response.ok) response.headers.set(SESSION_HEADER, this.ids.next());
     await reply.send(response);
   }
 
@@ -106,8 +109,8 @@ export class McpController implements OnModuleDestroy {
   }
 }
 
-const beginsSession = (body: unknown): boolean =>
-  typeof body === 'object' && body !== null && 'method' in body && body.method === 'initialize';
+const isOf = (message: unknown, method: string): boolean =>
+  typeof message === 'object' && message !== null && 'method' in message && message.method === method;
 
 /** The request for the MCP library, without its body, which is already parsed. */
 function asWebRequest({ method, headers, url, protocol, host }: FastifyRequest, signal: AbortSignal): Request {
