@@ -198,6 +198,21 @@ describe('a request that cannot be read', () => {
     }
   });
 
+  it.each(['[', 'a b', '%', '<script>', 'x:99999', 'x:y', 'a/b', 'a?b', 'a#b', 'a\\b', 'u@a', 'http://a'])(
+    'because %s is no host is answered 400 in JSON',
+    async (host) => {
+      const { status, body } = await raw('GET', '/api/things/7', '', { host });
+      expect([status, JSON.parse(body)]).toEqual([400, { success: false, message: 'The host of the request is not valid.' }]);
+    },
+  );
+
+  it.each(['a', 'a_b.example:8080', '127.0.0.1:1', '[::1]:80', 'xn--bcher-kva.example', ''])(
+    'for the host "%s" is served',
+    async (host) => {
+      expect((await raw('GET', '/api/things/7', '', { host })).status).toBe(200);
+    },
+  );
+
   it('because of its escapes is answered 400 in JSON', async () => {
     const { status, body } = await raw('GET', '/api/things/%zz');
     expect([status, JSON.parse(body)]).toMatchObject([400, { success: false }]);

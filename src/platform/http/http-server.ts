@@ -21,7 +21,7 @@ import { FORM_FIELDS_MAX } from './form-body.js';
 import { ANY_JSON_PATH, type BodyLimits, isAcceptedEncoding, parseBodies } from './body-parsers.js';
 import { KnownRoutes } from './known-routes.js';
 import { AFTER_POSITION_HEADER, AfterPosition, POSITION_HEADER } from './positions.js';
-import { refuseUnreadableUrl } from './readable-url.js';
+import { refuseUnreadableHost, refuseUnreadableUrl } from './readable-url.js';
 import { COMMON_REJECTIONS, type Rejections } from './rejections.js';
 import { endStalledBodies } from './bodies/stalled-bodies.js';
 import { endUnreadBodies } from './bodies/unread-bodies.js';
@@ -207,6 +207,7 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
       void reply.header('Connection', 'close');
       return done(shuttingDown());
     }
+    refuseUnreadableHost(request.host);
     refuseUnreadableUrl(request.url, ANY_JSON_PATH.test(request.url));
     if (request.is404) return done();
     if (Number(request.headers['content-length'] ?? 0) > uploadRequestBytesMax) {

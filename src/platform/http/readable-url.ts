@@ -18,3 +18,9 @@ export function refuseUnreadableUrl(url: string, isOnlyData: boolean): void {
   if (NUL.test(isOnlyData ? url.split('?', 1)[0]! : url))
     throw new Rejection('invalid-request', 'The address of the request holds a character that is not allowed: NUL.');
 }
+
+/** Refuses a host that cannot be part of a URL. Without a host, clients of HTTP/1.0 are served. @throws Rejection invalid-request */
+export function refuseUnreadableHost(host: string | undefined): void {
+  if (!host || (!/[/?#@\\]/.test(host) && URL.canParse(`http://${host}`))) return;
+  throw new Rejection('invalid-request', 'The host of the request is not valid.');
+}
