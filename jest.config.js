@@ -7,7 +7,7 @@ const base = {
   runtime: '<rootDir>/test/support/jest/runtime.js',
   injectGlobals: false,
   // For tests that never end. A test that is only slow, on a slow machine, must pass.
-  testTimeout: 120_000,
+  testTimeout: 240_000,
   setupFiles: ['reflect-metadata'],
   roots: ['<rootDir>/src', '<rootDir>/projections', '<rootDir>/test'],
   transform: {},
@@ -33,7 +33,7 @@ export default {
     suite('nats', '\\.nats\\.spec\\.ts$', withPostgres),
     suite('browser', '\\.browser\\.spec\\.ts$', withPostgres),
   ],
-  testTimeout: 120_000,
+  testTimeout: 240_000,
   // Stories wait for CPU time and faults for processes that start, so five workers keep two CPUs busy.
   maxWorkers: 5,
   testSequencer: '<rootDir>/test/support/slowest-first.sequencer.cjs',

@@ -6,7 +6,7 @@ const POLL_MS = { min: 10, max: 100 } as const;
 /** Waits until a condition is true. When the bound has passed it fails with the condition's last error, or with `what`. */
 export async function eventually(
   isSo: () => boolean | undefined | Promise<boolean | undefined>,
-  boundMs = 60_000,
+  boundMs = 120_000,
   what: string = isSo.toString(),
 ): Promise<void> {
   const began = performance.now();
