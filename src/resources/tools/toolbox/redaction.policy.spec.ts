@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Rejection } from '../../../kernel/rejection.js';
 import { REDACTED_CHARACTERS_MIN, redactedError, redaction } from './redaction.policy.js';
 
-const secret = 'pass "word" &1';
+const secret = 'pass "word" &1!';
 
 it('a secret is replaced at every place and in every encoding, the longest of several secrets first', () => {
   const redact = redaction({ a: secret, b: `${secret}-longer` });
@@ -10,11 +10,12 @@ it('a secret is replaced at every place and in every encoding, the longest of se
     secret,
     `${secret}-longer`,
     encodeURIComponent(secret),
+    new URLSearchParams({ q: secret }).toString(),
     JSON.stringify(secret),
     Buffer.from(secret).toString('base64'),
   ];
   expect(redact({ [secret]: spelled, deep: [{ text: `x${secret}y` }], n: 1, none: null, yes: true })).toEqual({
-    '[secret]': ['[secret]', '[secret]', '[secret]', '"[secret]"', '[secret]'],
+    '[secret]': ['[secret]', '[secret]', '[secret]', 'q=[secret]', '"[secret]"', '[secret]'],
     deep: [{ text: 'x[secret]y' }],
     n: 1,
     none: null,

@@ -24,7 +24,8 @@ function spellingsOf(secret: string): readonly string[] {
   if (secret.length < REDACTED_CHARACTERS_MIN) return [];
   const inJson = JSON.stringify(secret).slice(1, -1);
   const base64 = Buffer.from(secret).toString('base64');
-  return [secret, inJson, encodeURIComponent(secret.toWellFormed()), base64, base64.replace(/={1,2}$/, '')];
+  const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
+  return [secret, inJson, encodeURIComponent(secret.toWellFormed()), inForm, base64, base64.replace(/={1,2}$/, '')];
 }
 
 const CAUSES_MAX = 5;
