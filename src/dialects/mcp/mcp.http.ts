@@ -96,7 +96,8 @@ export class McpController implements OnModuleDestroy {
     const gone = clientGone(reply);
     const extra: Served = { identity, isCall: [body].flat().some((message) => isOf(message, 'tools/call')), gone };
     const authInfo = { token: '', clientId: identity.requestId, scopes: [], extra };
-    const response = await this.handler.fetch(asWebRequest(request, gone), { parsedBody: body ?? null, authInfo });
+    const parsedBody = withoutCancellations(body ?? null);
+    const response = await this.handler.fetch(asWebRequest(request, gone), { parsedBody, authInfo });
     // Clients of older protocol revisions may expect a session id. The service stores nothing under it.
     if (isOf(body, 'initialize') && response.ok) response.headers.set(SESSION_HEADER, this.ids.next());
     await reply.send(response);
@@ -111,6 +112,16 @@ export class McpController implements OnModuleDestroy {
 
 const isOf = (message: unknown, method: string): boolean =>
   typeof message === 'object' && message !== null && 'method' in message && message.method === method;
+
+/**
+ * Each HTTP request has a separate server, so a cancellation can only mean a request of its own batch. The library would wait for
+ * the response to that request for ever, and the protocol lets servers ignore cancellations.
+ */
+function withoutCancellations(body: unknown): unknown {
+  if (!Array.isArray(body)) return body;
+  const others = body.filter((message) => !isOf(message, 'notifications/cancelled'));
+  return others.length > 0 ? others : body;
+}
 
 /** The request for the MCP library, without its body, which is already parsed. */
 function asWebRequest({ method, headers, url, protocol, host }: FastifyRequest, signal: AbortSignal): Request {
