@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 
 /** The claims about a user of the provider. */
@@ -24,6 +24,7 @@ export class IdentityProviderForTests {
   readonly secrets = new Set<string>([CLIENT_SECRET]);
   /** Replaces the response of its token endpoint. */
   alter: ((body: Record<string, unknown>) => Promise<Record<string, unknown>> | Record<string, unknown>) | undefined;
+  private readonly addedKeys: JWK[] = [];
   private handler: ((...args: Parameters<ReturnType<Provider['callback']>>) => void) | undefined;
 
   private constructor(
@@ -68,7 +69,7 @@ export class IdentityProviderForTests {
           grant_types: ['authorization_code', 'refresh_token'],
         },
       ],
-      jwks: { keys: [key] },
+      jwks: { keys: [key, ...this.addedKeys] },
       claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'], profile: ['name', 'picture'] },
       conformIdTokenClaims: false,
       cookies: { keys: ['cookies of a test'] },
@@ -104,14 +105,22 @@ export class IdentityProviderForTests {
     };
   }
 
-  /** A logout token signed by the provider, or one with other claims or another key. */
-  async logoutToken(claims: Readonly<Record<string, unknown>>, key?: CryptoKey): Promise<string> {
-    const usual = { iss: this.issuer, aud: CLIENT_ID, jti: crypto.randomUUID(), events: { [LOGOUT_EVENT]: {} } };
-    return this.signed({ iat: Math.floor(Date.now() / 1000), ...usual, ...claims }, key);
+  /** Publishes one more signing key. All users are signed out at the provider. */
+  async addKey(keyId: string, clientUrl: string, frontendUrl: string): Promise<CryptoKey> {
+    const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+    this.addedKeys.push({ ...(await exportJWK(privateKey)), kid: keyId, use: 'sig', alg: 'RS256' });
+    await this.serve(clientUrl, frontendUrl);
+    return privateKey;
   }
 
-  signed(claims: Readonly<Record<string, unknown>>, key?: CryptoKey): Promise<string> {
-    return new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid: 'key-1' }).sign(key ?? this.keys.privateKey);
+  /** A logout token signed by the provider, or one with other claims or another key. */
+  async logoutToken(claims: Readonly<Record<string, unknown>>, key?: CryptoKey, keyId?: string): Promise<string> {
+    const usual = { iss: this.issuer, aud: CLIENT_ID, jti: crypto.randomUUID(), events: { [LOGOUT_EVENT]: {} } };
+    return this.signed({ iat: Math.floor(Date.now() / 1000), ...usual, ...claims }, key, keyId);
+  }
+
+  signed(claims: Readonly<Record<string, unknown>>, key?: CryptoKey, keyId = 'key-1'): Promise<string> {
+    return new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid: keyId }).sign(key ?? this.keys.privateKey);
   }
 
   async close(): Promise<void> {

@@ -33,6 +33,11 @@ const DISCOVERY_MS_MAX = 60 * 60_000;
 const TIMEOUT_SECONDS = 10;
 /** The difference between the clocks of the service and the provider, in seconds. Providers do not repeat a logout that gets 400. */
 const CLOCK_TOLERANCE_SECONDS = 180;
+/**
+ * How soon after it has fetched the provider's keys the service fetches them again because a token names an unknown one. Anybody can
+ * send such a token, and a provider does not repeat a logout that was refused because its key was new.
+ */
+const KEYS_AGAIN_MS = 1_000;
 /** Maximum age of a logout token. A token is accepted only once. */
 export const LOGOUT_TOKEN_SECONDS_MAX = 600;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
@@ -156,7 +161,10 @@ export class IdentityProvider {
     return {
       configuration,
       issuer: metadata.issuer,
-      keys: createRemoteJWKSet(new URL(metadata.jwks_uri!), { timeoutDuration: TIMEOUT_SECONDS * 1000 }),
+      keys: createRemoteJWKSet(new URL(metadata.jwks_uri!), {
+        timeoutDuration: TIMEOUT_SECONDS * 1000,
+        cooldownDuration: KEYS_AGAIN_MS,
+      }),
     };
   }
 }

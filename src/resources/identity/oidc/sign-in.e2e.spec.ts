@@ -375,6 +375,16 @@ describe('a logout at the provider', () => {
     expect((await logout(await provider.logoutToken({ sub: 'nobody', iat }))).status).toBe(200);
   });
 
+  it('is accepted if its key is newer than the keys that were fetched a moment ago', async () => {
+    expect((await logout(await provider.logoutToken({ sub: 'nobody' }))).status).toBe(200);
+    const key = await provider.addKey('key-2', service.url, FRONTEND);
+    // Keys are fetched at most once a second.
+    await eventually(
+      async () => (await logout(await provider.logoutToken({ sub: 'nobody' }, key, 'key-2'))).status === 200,
+      10_000,
+    );
+  });
+
   it('is refused unless its token is a current logout token of the provider for this client', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     const seconds = Math.floor(Date.now() / 1000);
