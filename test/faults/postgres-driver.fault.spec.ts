@@ -1,7 +1,8 @@
+import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import postgres, { type Sql } from 'postgres';
 import { DriverUnrepaired, refuseUnrepaired } from '../../src/platform/postgres/database.js';
 import { eventually } from '../support/eventually.js';
@@ -183,6 +184,28 @@ describe('The driver', () => {
       }, 1);
     },
   );
+
+  it('sends the statements of one callback together, when it ends', async () => {
+    await withPool(async (sql) => {
+      await sql`select 1`;
+      const written = jest.spyOn(Socket.prototype, 'write');
+      const answers = [sql`select 2`.execute(), sql`select 3`.execute()];
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      const statementsIn = ([bytes]: unknown[]) => String(bytes).match(/select \d/g);
+      expect(written.mock.calls.map(statementsIn)).toEqual([['select 2', 'select 3']]);
+      written.mockRestore();
+      await Promise.all(answers);
+    }, 1);
+  });
+
+  it('writes nothing to a connection that was closed in the same callback', async () => {
+    const sql = postgres(database.url, { max: 1, fetch_types: false });
+    await sql`select 1`;
+    const failed = sql`select 2`.catch((error: unknown) => error);
+    await Promise.resolve();
+    await Promise.all([failed, sql.end({ timeout: 0 })]);
+    expect(uncaught).toEqual([]);
+  });
 
   it('keeps no memory for the statements that a pool has sent', async () => {
     const { default: queue } = (await import(new URL('../../node_modules/postgres/src/queue.js', import.meta.url).href)) as {

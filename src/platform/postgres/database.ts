@@ -36,7 +36,7 @@ const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 1_000;
 
 /** The number of repairs that the patch in `patches/` makes to postgres.js. */
-const REPAIRS = 7;
+const REPAIRS = 8;
 
 /** postgres.js is unpatched: a connection that breaks in a transaction may end the process or mix two transactions. */
 export class DriverUnrepaired extends Error {
