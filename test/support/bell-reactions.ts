@@ -1,3 +1,4 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { type Logger, pino } from 'pino';
 import type { LogReading } from '../../src/kernel/event-sourcing/event-store.js';
 import type { Event, Recorded } from '../../src/kernel/event-sourcing/events.js';
@@ -6,7 +7,7 @@ import type { Timing } from '../../src/kernel/timing.js';
 import { Reactions } from '../../src/platform/reactions/reactions.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
-import type { TestDatabase } from './postgres-for-tests.js';
+import { type TestDatabase, testDatabase } from './postgres-for-tests.js';
 
 export type Rang = Event<'BellRang', { times: number }>;
 export const rang = (times: number): Rang => ({ type: 'BellRang', data: { times } });
@@ -15,14 +16,42 @@ type Sql = TestDatabase['sql'];
 type Act = (event: Recorded<Rang>, signal: AbortSignal) => Promise<void>;
 type Means = { declared?: Partial<Reaction<Rang>>; log?: Logger; sql?: Sql; timing?: Timing };
 
+/** The bells of a suite. Each test begins with an empty log and without tables of reactions. */
+export function bellReactions(): BellReactions {
+  const bells = new BellReactions();
+  beforeAll(() => bells.open());
+  afterAll(() => bells.close());
+  beforeEach(() => bells.begin());
+  afterEach(() => bells.stop());
+  return bells;
+}
+
 /** A log of bells, and processes in which the reaction `answer-door` follows it. */
 export class BellReactions {
-  store = new InMemoryEventStore();
+  store!: InMemoryEventStore;
   /** Stream and number of each event on which a process has acted. */
-  readonly heard: string[] = [];
-  private readonly running: Reactions[] = [];
+  heard: string[] = [];
+  private running: Reactions[] = [];
+  private database!: TestDatabase;
 
-  constructor(private readonly sql: Sql) {}
+  get sql(): Sql {
+    return this.database.sql;
+  }
+
+  async open(): Promise<void> {
+    this.database = await testDatabase();
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+
+  async begin(): Promise<void> {
+    await this.sql`drop schema if exists reactions cascade`;
+    this.store = new InMemoryEventStore();
+    this.heard = [];
+    this.running = [];
+  }
 
   readonly listen = async ({ stream, data }: Recorded<Rang>) => void this.heard.push(`${stream} ${data.times}`);
 

@@ -1,28 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { append } from '../../../test/support/accounts.js';
-import { BellReactions, rang } from '../../../test/support/bell-reactions.js';
+import { bellReactions, rang } from '../../../test/support/bell-reactions.js';
 import { endLeaders } from '../../../test/support/end-leaders.js';
 import { eventually } from '../../../test/support/eventually.js';
-import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import { Leadership } from '../supervision/leadership.js';
 import { systemTiming } from '../system-timing.js';
 import { CHECKPOINT_EVERY_MS, WINDOW_EVENTS_MAX } from './reaction-runner.js';
 
-let database: TestDatabase;
-let bells: BellReactions;
-
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database.close());
-beforeEach(async () => {
-  await database.sql`drop schema if exists reactions cascade`;
-  bells = new BellReactions(database.sql);
-});
-afterEach(() => bells.stop());
+const bells = bellReactions();
 
 describe('a reaction', () => {
   it('asks for the types of events on which it acts', async () => {
@@ -66,7 +54,7 @@ describe('a reaction', () => {
   it('begins with the next event when it is declared so', async () => {
     await append(bells.store, 'bell-a', rang(1));
     bells.start(bells.listen, { declared: { begins: 'now' } });
-    await eventually(async () => (await database.sql`select 1 from reactions.reaction_checkpoint`).length === 1);
+    await eventually(async () => (await bells.sql`select 1 from reactions.reaction_checkpoint`).length === 1);
     await append(bells.store, 'bell-a', rang(2));
     await eventually(() => bells.heard.includes('bell-a 2'));
     expect(bells.heard).toEqual(['bell-a 2']);
@@ -100,7 +88,7 @@ describe('a reaction', () => {
     await eventually(() => bells.isCheckpointAt(finished));
 
     // Another process takes over while the first is still acting.
-    await endLeaders(database.sql);
+    await endLeaders(bells.sql);
     bells.start();
     await eventually(() => bells.heard.filter((entry) => entry === 'bell-c 3').length === 2);
     expect([...bells.heard].sort()).toEqual(['bell-a 1', 'bell-b 2', 'bell-c 3', 'bell-c 3']);
@@ -122,8 +110,8 @@ describe('a reaction', () => {
     const reactions = bells.start(bells.listen, { log: warnings });
     await append(bells.store, 'bell-a', rang(1));
     await eventually(() => bells.heard.length === 1);
-    const other = new Leadership(database.sql, systemTiming);
-    do await endLeaders(database.sql);
+    const other = new Leadership(bells.sql, systemTiming);
+    do await endLeaders(bells.sql);
     while (!(await other.tryGain('reaction:answer-door')));
     await eventually(() => hasFailed && reactions.failureOf('answer-door') === undefined);
     await other.close();

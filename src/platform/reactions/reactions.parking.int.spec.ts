@@ -1,28 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { append } from '../../../test/support/accounts.js';
-import { BellReactions, type Rang, rang } from '../../../test/support/bell-reactions.js';
+import { bellReactions, type Rang, rang } from '../../../test/support/bell-reactions.js';
 import { eventually } from '../../../test/support/eventually.js';
-import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import type { TestDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
 import { askToRetry } from './reaction-tables.js';
 
-let database: TestDatabase;
-let bells: BellReactions;
-
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database.close());
-beforeEach(async () => {
-  await database.sql`drop schema if exists reactions cascade`;
-  bells = new BellReactions(database.sql);
-});
-afterEach(() => bells.stop());
+const bells = bellReactions();
 
 /** The database, which loses its answer to a statement that contains a text: the nth one. */
 function losing(text: string, nth: number): TestDatabase['sql'] {
   let count = 0;
-  return new Proxy(database.sql, {
+  return new Proxy(bells.sql, {
     apply(sql, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
       const query = Reflect.apply(sql, self, [strings, ...values]) as Promise<unknown>;
       if (!strings[0]?.includes(text) || ++count !== nth) return query;
@@ -56,7 +45,7 @@ describe('a reaction', () => {
       expect.stringContaining('An earlier event of bell-a is parked.'),
     ]);
     isUnlucky = false;
-    await askToRetry(database.sql, 'answer-door');
+    await askToRetry(bells.sql, 'answer-door');
     await append(bells.store, 'bell-a', rang(4));
     await eventually(() => bells.heard.includes('bell-a 4'));
     expect(bells.heard.filter((each) => each.startsWith('bell-a'))).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3', 'bell-a 4']);
@@ -94,7 +83,7 @@ describe('a reaction', () => {
     await eventually(() => bells.isCheckpointAt(position));
     expect(await bells.parkedEvents()).toMatchObject([{ reaction: 'answer-door', stream: 'bell-a', error: 'Error: unlucky' }]);
     broken = false;
-    expect(await askToRetry(database.sql, 'answer-door')).toBe(1);
+    expect(await askToRetry(bells.sql, 'answer-door')).toBe(1);
     await eventually(() => bells.heard.includes('bell-a 13'));
     await eventually(async () => (await bells.parkedEvents()).length === 0);
   });
@@ -106,7 +95,7 @@ describe('a reaction', () => {
     const position = await append(bells.store, 'bell-a', rang(1));
     await eventually(() => bells.isCheckpointAt(position));
     expect([bells.heard, (await bells.parkedEvents()).length]).toEqual([[], 1]);
-    await askToRetry(database.sql, 'answer-door');
+    await askToRetry(bells.sql, 'answer-door');
     await eventually(async () => (await bells.parkedEvents()).length === 0);
     expect(bells.heard).toEqual(['bell-a 1']);
   });
@@ -118,7 +107,7 @@ describe('a reaction', () => {
     await append(bells.store, 'bell-a', rang(1));
     await eventually(async () => (await bells.parkedEvents()).length === 1);
     isUnlucky = false;
-    await askToRetry(database.sql, 'answer-door');
+    await askToRetry(bells.sql, 'answer-door');
     await eventually(async () => (await bells.parkedEvents()).length === 0);
     await append(bells.store, 'bell-a', rang(2));
     await eventually(async () => bells.heard.includes('bell-a 2') || (await bells.parkedEvents()).length > 0);
@@ -133,11 +122,11 @@ describe('a reaction', () => {
       await bells.listen(event);
     });
     await eventually(async () => (await bells.parkedEvents()).length === 3);
-    const kept = await database.sql<{ text: string }[]>`select parked::text as text from reactions.parked`;
+    const kept = await bells.sql<{ text: string }[]>`select parked::text as text from reactions.parked`;
     expect(kept.filter(({ text }) => text.includes('123456'))).toEqual([]);
     await bells.store.setRetention('bell-a', { truncateBefore: 2 });
     isUnlucky = false;
-    await askToRetry(database.sql, 'answer-door');
+    await askToRetry(bells.sql, 'answer-door');
     await eventually(async () => (await bells.parkedEvents()).length === 0);
     expect(bells.heard).toEqual(['bell-a 3']);
   });
@@ -147,22 +136,22 @@ describe('a reaction', () => {
     const first = bells.start(() => Promise.reject(new Error('unlucky')));
     await eventually(async () => (await bells.parkedEvents()).length === 2);
     await first.stop();
-    await database.sql`alter table reactions.parked add column event text`;
+    await bells.sql`alter table reactions.parked add column event text`;
     for (const revision of [0, 1]) {
       const event = JSON.stringify({ stream: 'bell-a', revision, data: '{"name":"\\u0000"}' });
-      await database.sql`update reactions.parked set event = ${event} where revision = ${revision}`;
+      await bells.sql`update reactions.parked set event = ${event} where revision = ${revision}`;
     }
-    await database.sql`alter table reactions.parked drop column revision`;
+    await bells.sql`alter table reactions.parked drop column revision`;
     bells.start();
     await eventually(async () => {
-      await askToRetry(database.sql, 'answer-door');
+      await askToRetry(bells.sql, 'answer-door');
       return (await bells.parkedEvents()).length === 0;
     });
     expect(bells.heard).toEqual(['bell-a 1', 'bell-a 2']);
   });
 
   it('parks and frees nothing after another process has taken over, also if it has not noticed yet', async () => {
-    const takeOver = () => database.sql`update reactions.reaction_checkpoint set epoch = epoch + 1`;
+    const takeOver = () => bells.sql`update reactions.reaction_checkpoint set epoch = epoch + 1`;
     let tries = 0;
     const first = bells.start(async () => {
       if (++tries === 6) await takeOver();
@@ -181,7 +170,7 @@ describe('a reaction', () => {
     });
     await eventually(async () => (await bells.parkedEvents()).length === 1);
     isUnlucky = false;
-    await askToRetry(database.sql, 'answer-door');
+    await askToRetry(bells.sql, 'answer-door');
     await eventually(async () => bells.heard.length > 1 || (await bells.parkedEvents()).length === 0);
     expect(await bells.parkedEvents()).toHaveLength(1);
   });

@@ -1,24 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { append } from '../../../test/support/accounts.js';
-import { BellReactions, rang } from '../../../test/support/bell-reactions.js';
+import { bellReactions, rang } from '../../../test/support/bell-reactions.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { LOG_ENDS_EARLIER, LogDiffers, type LogReading } from '../../kernel/event-sourcing/event-store.js';
 import { takeBackReactions } from './reaction-tables.js';
 
-let database: TestDatabase;
-let bells: BellReactions;
-
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database.close());
-beforeEach(async () => {
-  await database.sql`drop schema if exists reactions cascade`;
-  bells = new BellReactions(database.sql);
-});
-afterEach(() => bells.stop());
+const bells = bellReactions();
 
 describe('a reaction', () => {
   it('whose checkpoint is past the end of a restored log is reset to the end and acts on later events', async () => {
@@ -30,8 +18,8 @@ describe('a reaction', () => {
     const head = await append(bells.store, 'bell-a', rang(1));
     const reactions = bells.start();
     await eventually(() => reactions.failureOf('answer-door') === LOG_ENDS_EARLIER);
-    expect(await takeBackReactions(database.sql, bells.endingAt(head))).toEqual(['answer-door']);
-    expect(await takeBackReactions(database.sql, bells.endingAt(head))).toEqual([]);
+    expect(await takeBackReactions(bells.sql, bells.endingAt(head))).toEqual(['answer-door']);
+    expect(await takeBackReactions(bells.sql, bells.endingAt(head))).toEqual([]);
     await append(bells.store, 'bell-a', rang(3));
     await eventually(() => bells.heard.length === 3);
     expect(bells.heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
@@ -50,9 +38,9 @@ describe('a reaction', () => {
         return bells.store.readAll(reading);
       },
     };
-    expect(await takeBackReactions(database.sql, restored)).toEqual(['answer-door']);
+    expect(await takeBackReactions(bells.sql, restored)).toEqual(['answer-door']);
     expect(await bells.isCheckpointAt(head)).toBe(true);
-    expect(await takeBackReactions(database.sql, restored)).toEqual([]);
+    expect(await takeBackReactions(bells.sql, restored)).toEqual([]);
   });
 
   it('that acts on a new event while the end of the log is read is not reset', async () => {
@@ -64,7 +52,7 @@ describe('a reaction', () => {
       await eventually(() => bells.isCheckpointAt(second));
       return first;
     };
-    expect(await takeBackReactions(database.sql, { ...bells.endingAt(first), end: readLate })).toEqual([]);
+    expect(await takeBackReactions(bells.sql, { ...bells.endingAt(first), end: readLate })).toEqual([]);
     await append(bells.store, 'bell-a', rang(3));
     await eventually(() => bells.heard.length === 3);
     expect(bells.heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
@@ -81,7 +69,7 @@ describe('a reaction', () => {
     await before.stop();
     bells.store = new InMemoryEventStore();
     const head = await append(bells.store, 'bell-a', rang(1));
-    await takeBackReactions(database.sql, bells.endingAt(head));
+    await takeBackReactions(bells.sql, bells.endingAt(head));
     await append(bells.store, 'bell-b', rang(3));
     bells.start();
     await eventually(() => bells.heard.length > 0);
