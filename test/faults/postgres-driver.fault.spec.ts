@@ -198,15 +198,6 @@ describe('The driver', () => {
     }, 1);
   });
 
-  it('writes nothing to a connection that was closed in the same callback', async () => {
-    const sql = postgres(database.url, { max: 1, fetch_types: false });
-    await sql`select 1`;
-    const failed = sql`select 2`.catch((error: unknown) => error);
-    await Promise.resolve();
-    await Promise.all([failed, sql.end({ timeout: 0 })]);
-    expect(uncaught).toEqual([]);
-  });
-
   it('keeps no memory for the statements that a pool has sent', async () => {
     const { default: queue } = (await import(new URL('../../node_modules/postgres/src/queue.js', import.meta.url).href)) as {
       default: (initial: readonly string[]) => { length: number; shift(): string; push(item: string): string };
