@@ -104,6 +104,13 @@ describe('the chunks of a source', () => {
   });
 });
 
+it('characters that Postgres does not store are replaced', async () => {
+  await of('odd', created('odd'), started('odd', 'odd1'));
+  await written('odd', 'odd1', 'half \uD83D, none \0');
+  await of('odd', completed('odd', 'odd1'));
+  expect(await shown('odd')).toEqual(['half \uFFFD, none \uFFFD']);
+});
+
 describe('edits of the chunks of a source', () => {
   const place = (ordinal: number, chunksId = 'c71') => ({ chunksId, sourceId: 's7', ordinal });
   const chunk = (text: string) => ({ title: 'T', text, tokens: 3, filename: 'a.txt' });

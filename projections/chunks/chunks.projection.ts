@@ -1,6 +1,7 @@
 import { chunksCodec, sourceCodec } from '../../src/resources/sources/source/source.codec.js';
 import type { ChunkEdit, SourceChunksIngested, SourceEvent } from '../../src/resources/sources/source/source.events.js';
 import { defineProjection } from '../projection.js';
+import { asJsonb } from '../text.js';
 import { moreWords } from './more-words.js';
 
 /**
@@ -45,7 +46,7 @@ export const chunks = defineProjection<SourceEvent | SourceChunksIngested | Chun
         insert into chunk (chunks_id, ordinal, source_id, filename, title, text, more_words, tokens, embedding, embedding_model)
         select ${data.chunksId}, ordinal, ${data.sourceId}, filename, title, text, more_words, tokens,
           decode(embedding, 'base64'), ${data.embeddingModel}
-        from jsonb_to_recordset(${sql.json(rows)})
+        from jsonb_to_recordset(${sql.json(asJsonb(rows))})
           as row (ordinal integer, filename text, title text, text text, more_words text, tokens integer, embedding text)
         where exists (select from source where source_id = ${data.sourceId} and writing_id = ${data.chunksId})
         on conflict (chunks_id, ordinal) do nothing`;

@@ -42,6 +42,15 @@ it('passes on the fields and files of a form, and removes the files afterwards',
   expect(await readdir(folder)).toEqual([]);
 });
 
+it('cuts a long file name at its beginning, between characters', async () => {
+  const names = ['md', 'txt'].map((ending) => `${'\u{1F600}'.repeat(200)}.${ending}`);
+  const { files } = await staging.receive(form(...names.map((name) => part(name, 'x'))), seen);
+  expect(files.map((file) => file.slice(2))).toEqual([
+    `${'\u{1F600}'.repeat(126)}.md: x`,
+    `\uFFFD${'\u{1F600}'.repeat(125)}.txt: x`,
+  ]);
+});
+
 it('skips a file that is too large if files are received one by one, and refuses the form otherwise', async () => {
   const parts = () => form(part('a.txt', 'x'.repeat(6), 'x'.repeat(5)), part('/', 'one'), part('a.txt', 'two'));
   expect(await staging.receive(parts(), seen, 'one-by-one')).toMatchObject({

@@ -125,7 +125,7 @@ const tooLarge = (text: string) => new Rejection('too-large', text);
 
 /** The name without folders. */
 const plainName = (given: string): string =>
-  storableText(basename(given.replaceAll('\\', '/'))).slice(-FILENAME_CHARACTERS_MAX) || 'file';
+  storableText(basename(given.replaceAll('\\', '/')).slice(-FILENAME_CHARACTERS_MAX)) || 'file';
 
 /** The name, with a number added if another file has the same name. */
 function uniqueName(given: string, names: Set<string>): string {

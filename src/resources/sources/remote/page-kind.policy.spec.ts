@@ -31,6 +31,12 @@ describe('the name of a page', () => {
     expect(named(`https://a.example/${'x'.repeat(500)}`, 'html')).toHaveLength(205);
   });
 
+  it('is cut between characters', () => {
+    const url = `https://a.example/${encodeURIComponent('\u{1F600}'.repeat(150))}`;
+    expect(pageFilename(url, 'html', new Set())).toBe(`a.example/${'\u{1F600}'.repeat(95)}.html`);
+    expect(pageFilename(`${url.replace('a.', 'aa.')}`, 'html', new Set())).toBe(`aa.example/${'\u{1F600}'.repeat(94)}.html`);
+  });
+
   it('is unique', () => {
     const taken = new Set<string>();
     const names = ['https://a.example/x', 'https://a.example/x/', 'http://a.example/x'].map((url) =>

@@ -1,3 +1,4 @@
+import { cutText } from '../../../kernel/cut-text.js';
 import { withoutTrailing } from '../../../kernel/trailing.js';
 import { DOCUMENT_EXTENSIONS, extensionOf, MEDIA_TYPES } from '../../documents/document.port.js';
 import { storableText } from '../../documents/storable-text.policy.js';
@@ -30,7 +31,7 @@ export function pageFilename(url: string, extension: string, taken: Set<string>)
   const { host, pathname, search } = new URL(url);
   const address = withoutTrailing(storableText(readable(`${host}${pathname}${search}`)), '/');
   const ending = `.${extension}`;
-  const stem = (address.endsWith(ending) ? address.slice(0, -ending.length) : address).slice(0, FILENAME_CHARACTERS_MAX);
+  const stem = cutText(address.endsWith(ending) ? address.slice(0, -ending.length) : address, FILENAME_CHARACTERS_MAX);
   let name = stem + ending;
   for (let number = 2; taken.has(name); number++) name = `${stem} (${number})${ending}`;
   taken.add(name);
