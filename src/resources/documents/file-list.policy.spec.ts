@@ -18,3 +18,9 @@ it('a list counts bytes, not characters', () => {
   expect(new FileListBudget().take(file(BYTES_MAX))).toBe(true);
   expect(new FileListBudget().take({ name: 'é'.repeat(BYTES_MAX / 2) })).toBe(false);
 });
+
+it('a list that begins with files has room for the rest', () => {
+  const budget = new FileListBudget([file(BYTES_MAX - 200), file(100)]);
+  expect(budget.take(file(101))).toBe(false);
+  expect(budget.take(file(100))).toBe(true);
+});

@@ -188,6 +188,18 @@ describe('an uploaded archive', () => {
     ]);
   });
 
+  it('is unpacked as far as the list of files has room beside the other files, and the result says so', async () => {
+    const filename = `${'x'.repeat(640 * 1024 - 300)}.txt`;
+    const entries = { 'one.txt': 'one', 'two.txt': 'two' };
+    const ids = await ingestions.uploadedArchive(
+      entries,
+      { filename, text: 'old' },
+      { filename: 'docs/two.txt', text: 'old two' },
+    );
+    expect(await ingestions.ingesting().run(attempt(ids))).toMatchObject({ warnings: ['There are more files than were read.'] });
+    expect(await ingestions.texts()).toEqual(['two', 'old']);
+  });
+
   it('is unpacked only once, even if the ingestion is interrupted afterwards', async () => {
     const ids = await ingestions.uploadedArchive({ 'one.txt': 'one' });
     const append = ingestions.store.append.bind(ingestions.store);

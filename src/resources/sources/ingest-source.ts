@@ -11,6 +11,7 @@ import { AttemptFailed, type TaskAttempt, TaskRunner } from '../../work/tasks/ta
 import { ChunkWriter } from './chunks/chunk-writer.js';
 import { isArchiveName } from '../documents/archive-name.policy.js';
 import type { Archives } from '../documents/archive.port.js';
+import { FileListBudget } from '../documents/file-list.policy.js';
 import { type Chunk, CHUNKING_VERSION, type Documents } from '../documents/document.port.js';
 import type { Embeddings } from '../models/model/embeddings.port.js';
 import { namesOf } from './source/file-names.policy.js';
@@ -127,24 +128,29 @@ export class IngestSource extends TaskRunner {
   }
 
   /**
-   * Replaces each archive among the files by the documents in it. A document replaces a file with the same path, as an added file
-   * does. @throws Rejection `document-…`
+   * Replaces each archive among the files by the documents in it, as far as one event can list them beside the other files. A
+   * document replaces a file with the same path, as an added file does. @throws Rejection `document-…`
    */
   private async unpackArchives(sourceId: string, { remote, ingest }: Source, attempt: TaskAttempt): Promise<void> {
     if (remote || !ingest || ingest.files) return;
     const { taskId: ingestId, ownerId, cause, signal } = attempt;
     const { uploaded } = ingest;
     const archives = uploaded.filter(({ filename }) => isArchiveName(filename));
+    const others = uploaded.filter(({ filename }) => !isArchiveName(filename));
     const folderOf = (filename: string) => (uploaded.length === 1 ? '' : `${filename.slice(0, filename.lastIndexOf('.'))}/`);
     const kept = archives.map((file) => ({ ...file, ownerId, folder: folderOf(file.filename) }));
-    const { files: inside, skipped, isCut } = await this.parts.archives.unpack(kept, signal);
+    const { files: unpacked, skipped, isCut } = await this.parts.archives.unpack(kept, signal);
+    const known = new Set(others.map(({ filename }) => filename));
+    const list = new FileListBudget(others);
+    const inside = unpacked.filter((file) => known.has(file.filename) || list.take(file));
     const replaced = new Set(inside.map(({ filename }) => filename));
     const files = uploaded.flatMap((file): readonly SourceFile[] => {
       if (isArchiveName(file.filename)) return inside.filter(({ archive }) => archive === file.filename);
       return replaced.has(file.filename) ? [] : [file];
     });
     const failures = skipped.map(({ path: url, reason }) => ({ url, reason }));
-    await this.parts.commands.execute(new KeepUnpackedFiles(sourceId, ingestId, { files, failures, isCut }, cause));
+    const listed = { files, failures, isCut: isCut || inside.length < unpacked.length };
+    await this.parts.commands.execute(new KeepUnpackedFiles(sourceId, ingestId, listed, cause));
   }
 
   private async write(sourceId: string, chunksId: string, { config, remote, ingest }: Source, attempt: TaskAttempt) {

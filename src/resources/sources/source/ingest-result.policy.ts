@@ -57,7 +57,7 @@ export function resultOf(
   }
   const formats = [...new Set(files.map(({ filename }) => `.${extensionOf(filename)}`))];
   const about = { directory: `inputs/${user}/${name}`, formats, name_job: name, filename: namesOf(ingest?.uploaded), user };
-  const hasArchives = files.some(({ archive }) => archive !== undefined);
+  const hasArchives = ingest?.isCut || files.some(({ archive }) => archive !== undefined);
   return { ...about, limited: false, ...(hasArchives && { warnings }) };
 }
 
