@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { attempt, cause, CountingEmbeddings, Ingestions } from '../../../test/support/ingestions.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { newId } from '../../kernel/ids.js';
+import { EditChunk, EditChunkHandler } from './chunks/chunks.commands.js';
 import { BATCH_BYTES_MAX } from './chunks/chunk-writer.js';
 import { configureSource } from './source/source-config.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
@@ -14,6 +15,12 @@ beforeEach(async () => {
   ingestions = await Ingestions.started();
 });
 afterEach(() => ingestions.close());
+
+const again = async ({ sourceId }: { sourceId: string }) => {
+  const taskId = newId();
+  await ingestions.streams.transact(sourceStream(sourceId), source, ingestAgain(sourceId, 'ann', taskId, 'of-any-kind'), cause);
+  return { sourceId, taskId };
+};
 
 it('writes the chunks of every file and then completes the ingestion', async () => {
   const ids = await ingestions.uploaded('one\ntwo', 'three');
@@ -99,12 +106,6 @@ describe('a source whose config changes', () => {
     const decide = configureSource(sourceId, 'ann', { ...others, chunking: { ...chunking, max_tokens } });
     await ingestions.streams.transact(sourceStream(sourceId), source, decide, cause);
   };
-  const again = async ({ sourceId }: { sourceId: string }) => {
-    const taskId = newId();
-    await ingestions.streams.transact(sourceStream(sourceId), source, ingestAgain(sourceId, 'ann', taskId, 'of-any-kind'), cause);
-    return { sourceId, taskId };
-  };
-
   it('is cut anew by the next ingestion, not before', async () => {
     const ids = await ingestions.uploaded('one', 'two');
     await ingestions.ingesting().run(attempt(ids));
@@ -137,6 +138,18 @@ describe('a source whose config changes', () => {
     expect(ingestions.documents.cutAt).toEqual([1250, 1250, 1250, 1250]);
     expect(await ingestions.texts()).toEqual(['one', 'broken', 'three']);
   });
+});
+
+it('writes the chunks of unchanged files again if its owner has edited them and asks for an ingestion', async () => {
+  const ids = await ingestions.uploaded('one');
+  await ingestions.ingesting().run(attempt(ids));
+  const [{ chunksId } = { chunksId: '' }] = await ingestions.batches();
+  const edit = { kind: 'remove', ordinal: 0 } as const;
+  await new EditChunkHandler(ingestions.streams).execute(new EditChunk(chunksId, ids.sourceId, edit, cause));
+  await ingestions.ingesting().run(attempt(await again(ids)));
+  expect(ingestions.documents.reads).toEqual(['0.txt', '0.txt']);
+  await ingestions.ingesting().run(attempt(await again(ids)));
+  expect(ingestions.documents.reads).toHaveLength(2);
 });
 
 it('limits the size of a batch when chunks are long', async () => {

@@ -1,6 +1,6 @@
 import { type Blobs, bytesOf } from '../../kernel/blobs.js';
 import type { Commands } from '../../kernel/commands.js';
-import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
+import { type EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { deterministicId } from '../../kernel/ids.js';
@@ -22,7 +22,7 @@ import { parsedName } from './remote/stored-file.policy.js';
 import { CompleteIngest, FailIngest, KeepPages, KeepUnpackedFiles, StartIngest } from './source/source.commands.js';
 import { type Source, source } from './source/source.decider.js';
 import { isCutAlike } from './source/source-config.decider.js';
-import { type SourceFile, sourceStream } from './source/source.events.js';
+import { chunksStream, type SourceChunksIngested, type SourceFile, sourceStream } from './source/source.events.js';
 
 export const INGEST_SOURCE = 'ingest-source';
 
@@ -96,14 +96,23 @@ export class IngestSource extends TaskRunner {
     await this.parts.commands.execute(new FailIngest(sourceIdIn(input), ingestId, reason, cause));
   }
 
-  /** The id of the chunks: the current one if the same files were cut and embedded in the same way before, else a new one. */
+  /**
+   * The id of the chunks: the current one if the same files were cut and embedded in the same way before, else a new one. An
+   * ingestion that the owner asked for replaces edits, a sync keeps them.
+   */
   private async chunksIdOf(sourceId: string, ingestId: string): Promise<string> {
     const { state } = await this.parts.streams.fold(sourceStream(sourceId), source);
     const { live, ingest, config } = state;
     const model = this.parts.embeddings?.model ?? '';
     const written = (by: string) => deterministicId(by, CHUNKING_VERSION, model);
     const isAsWritten = live?.chunksId === written(live?.ingestId ?? '') && isCutAlike(live.chunking, config.chunking);
-    return isAsWritten && ingest?.files && areSame(live.files, ingest.files) ? live.chunksId : written(ingestId);
+    if (!isAsWritten || !ingest?.files || !areSame(live.files, ingest.files)) return written(ingestId);
+    return ingest.operation === 'reingest' && (await this.areEdited(live.chunksId)) ? written(ingestId) : live.chunksId;
+  }
+
+  private async areEdited(chunksId: string): Promise<boolean> {
+    const last = await lastEvent(this.parts.store, chunksStream(chunksId));
+    return last?.type !== ('SourceChunksIngested' satisfies SourceChunksIngested['type']);
   }
 
   /** @throws Rejection `pages-not-fetched` if no page could be fetched; AttemptFailed while a retry may succeed */

@@ -17,7 +17,7 @@ export type ChunkText = Readonly<{ text: string; title: string; filename: string
 type Edited = Readonly<{ chunkId: string; position: bigint }>;
 type Owned = Readonly<{ id: string; ownerId: string }>;
 
-/** Edits the chunks that are searched. The next ingestion of the source discards the edits. */
+/** Edits the chunks that are searched. An ingestion of the source discards the edits, except a sync of unchanged pages. */
 export class ChunkEdits {
   constructor(
     private readonly commands: Commands,

@@ -5,6 +5,7 @@ import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { sourceCodec } from './source.codec.js';
 import { DEFAULT_SOURCE_CONFIG, type SourceConfig } from './source-config.policy.js';
 import type {
+  IngestOperation,
   PageFailure,
   RemoteOrigin,
   Sitemap,
@@ -25,6 +26,7 @@ export type UnpackedFiles = Omit<SourceArchivesUnpacked['data'], 'sourceId' | 'i
 
 export type Ingest = Readonly<{
   ingestId: string;
+  operation: IngestOperation;
   chunksId: string | undefined;
   /** How the chunks are cut, also by later attempts. Undefined before the ingestion starts. */
   chunking: SourceConfig['chunking'] | undefined;
@@ -91,9 +93,10 @@ function evolve(state: Source, event: SourceEvent): Source {
     case 'SourceConfigured':
       return { ...state, config: event.data.config };
     case 'SourceIngestRequested': {
-      const { ingestId, files: uploaded } = event.data;
+      const { ingestId, operation, files: uploaded } = event.data;
       const isToBeGathered = state.remote !== null || uploaded.some(({ filename }) => isArchiveName(filename));
-      return { ...state, ingest: { ...NOT_BEGUN, ingestId, uploaded, files: isToBeGathered ? undefined : uploaded } };
+      const files = isToBeGathered ? undefined : uploaded;
+      return { ...state, ingest: { ...NOT_BEGUN, ingestId, operation, uploaded, files } };
     }
     case 'SourcePagesFetched': {
       const { files, sitemaps, failures, isCut } = event.data;

@@ -85,6 +85,9 @@ describe('another ingestion', () => {
     given(source, [...added, failed('i1')])
       .when(ingestAgain(sourceId, 'ann', 'i2', 'of-pages'))
       .then([requested('i2', 'sync')]);
+    given(source, [...added, failed('i1')])
+      .when(ingestAgain(sourceId, 'ann', 'i2', 'of-any-kind'))
+      .then([requested('i2', 'reingest')]);
     given(source, [...uploaded, failed('i1')])
       .when(ingestAgain(sourceId, 'ann', 'i2', 'of-any-kind'))
       .then([

@@ -31,10 +31,9 @@ export const ingestAgain =
     requireOwn(state, ownerId);
     if (which === 'of-pages') requireRemote(state);
     if (openIngest(state) || state.ingest?.ingestId === ingestId) return [];
-    const again = state.remote
-      ? ({ files: [], operation: 'sync' } as const)
-      : ({ files: state.ingest?.files ?? state.ingest?.uploaded ?? [], operation: 'reingest' } as const);
-    return [{ type: 'SourceIngestRequested', data: { sourceId, ingestId, ownerId, ...again } }];
+    const files = state.remote ? [] : (state.ingest?.files ?? state.ingest?.uploaded ?? []);
+    const operation = which === 'of-pages' ? 'sync' : 'reingest';
+    return [{ type: 'SourceIngestRequested', data: { sourceId, ingestId, ownerId, files, operation } }];
   };
 
 /**
