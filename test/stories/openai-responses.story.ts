@@ -206,6 +206,18 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
       expect(JSON.stringify(lastPrompt())).not.toContain('You are Ann.');
     });
 
+    it('begins a branch for all but one of the concurrent questions after a response', async () => {
+      const first = await create({ input: 'I am Ann.' });
+      const names = ['One?', 'Two?', 'Three?'];
+      const all = await Promise.all(names.map((input) => create({ input, previous_response_id: first.id })));
+      expect(new Set(all.map(({ docsgpt }) => docsgpt.conversation_id)).size).toBe(names.length);
+      for (const [index, { id }] of all.entries()) {
+        await create({ input: 'And?', previous_response_id: id });
+        const prompt = JSON.stringify(lastPrompt());
+        expect(names.filter((name) => prompt.includes(name))).toEqual([names[index]]);
+      }
+    });
+
     it('must name a response that exists and has ended', async () => {
       const unknown = { status: 400, code: 'previous_response_not_found', param: 'previous_response_id' };
       for (const id of [`resp_${newId()}`, 'resp_1', newId()])

@@ -1,4 +1,4 @@
-import { AskQuestionIntake } from '../../src/dialogue/answering/intake/ask-question-intake.js';
+import { AskQuestionIntake, type WayIn } from '../../src/dialogue/answering/intake/ask-question-intake.js';
 import { InputGuard } from '../../src/dialogue/answering/intake/input-guard.js';
 import { AskQuestionHandler, ResumeTurnHandler } from '../../src/dialogue/answering/intake/question.commands.js';
 import type { QuestionRequest } from '../../src/dialogue/answering/intake/question.dto.js';
@@ -83,8 +83,8 @@ export function questionIntake(
       new RecentMessages(systemTiming),
     ),
   );
-  const accept = (request: QuestionRequest, idempotencyKey?: string) =>
-    accepting.accept(request, caller(), { route: 'stream', idempotencyKey });
+  const accept = (request: QuestionRequest, idempotencyKey?: string, way: Pick<WayIn, 'nextIndex' | 'repeatedAs'> = {}) =>
+    accepting.accept(request, caller(), { route: 'stream', idempotencyKey, ...way });
   const eventCount = async () => {
     let count = 0;
     for await (const page of store.readAll({ after: LOG_START })) count += page.events.length;

@@ -69,6 +69,14 @@ describe('a question', () => {
     given(conversation, [started, asked('t1')])
       .when(ask(question('t2', 2), null))
       .thenRejected('index-out-of-range'));
+  it('that must be the next one is rejected when another one was asked meanwhile', () => {
+    given(conversation, [started, asked('t1')])
+      .when(ask(question('t2', 0), null, true))
+      .thenRejected('index-out-of-range');
+    given(conversation, [started, asked('t1')])
+      .when(ask(question('t2', 1), null, true))
+      .then([asked('t2', 1)]);
+  });
   it('is rejected in a deleted conversation', () =>
     given(conversation, [started, deleted])
       .when(ask(question('t1'), null))

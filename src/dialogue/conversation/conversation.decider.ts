@@ -141,16 +141,23 @@ export const as =
 /** A decision that only the owner of the conversation may make. */
 export const asOwner = (ownerId: string, decide: Decide): Decide => as({ userId: ownerId }, decide);
 
-/** Asks a question. `start` begins the conversation; `index` replaces an earlier question. */
+/**
+ * Asks a question. `start` begins the conversation; `index` replaces an earlier question. `isNext`: `index` must be that of the
+ * next question.
+ */
 export const ask =
-  (question: Omit<TurnAsked['data'], 'index'> & { index: number | null }, start: ConversationStarted['data'] | null): Decide =>
+  (
+    question: Omit<TurnAsked['data'], 'index'> & { index: number | null },
+    start: ConversationStarted['data'] | null,
+    isNext = false,
+  ): Decide =>
   (state) => {
     if (state.status === 'deleted') throw notFound();
     if (state.turns.has(question.turnId)) return [];
     const starting: ConversationEvent[] = state.status === 'none' && start ? [{ type: 'ConversationStarted', data: start }] : [];
     const open = requireOpen(starting.reduce(evolve, state));
     const index = question.index ?? open.nextIndex;
-    if (index > open.nextIndex) {
+    if (index > open.nextIndex || (isNext && index < open.nextIndex)) {
       throw new Rejection('index-out-of-range', `index must be at most ${open.nextIndex}, the number of questions so far.`);
     }
     const before = [...moveOn(open), ...supersede(open, index)];

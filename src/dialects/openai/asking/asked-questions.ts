@@ -17,8 +17,17 @@ export type Question = Readonly<{
   sampling: Fields;
 }>;
 
-/** `body`: the body of the request. A repetition with the same idempotency key must have the same body. */
-type Way = Readonly<{ route: WayElsewhere['route']; key: string | undefined; dialect: Dialect; body: object }>;
+/**
+ * `body`: the body of the request. A repetition with the same idempotency key must have the same body. `nextIndex`: see
+ * WayElsewhere.
+ */
+export type Way = Readonly<{
+  route: WayElsewhere['route'];
+  key: string | undefined;
+  dialect: Dialect;
+  body: object;
+  nextIndex?: number;
+}>;
 
 const NOBODY_APPROVES = 'Nobody can approve calls over this interface.';
 
@@ -69,9 +78,8 @@ export class AskedQuestions {
   }
 }
 
-const wayOf = ({ route, key: idempotencyKey, dialect, body: repeatedAs }: Way): WayElsewhere => ({
-  route,
+const wayOf = ({ key: idempotencyKey, body: repeatedAs, ...rest }: Way): WayElsewhere => ({
+  ...rest,
   idempotencyKey,
-  dialect,
   repeatedAs,
 });

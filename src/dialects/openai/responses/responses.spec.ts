@@ -3,6 +3,7 @@ import { commandsOver } from '../../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { cause } from '../../../../test/support/turns.js';
 import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
+import { newId } from '../../../kernel/ids.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import type { Answers, NumberedFrame } from '../../../dialogue/answering/intake/answers.port.js';
@@ -35,9 +36,12 @@ const created: ResponseCreated['data'] = {
 let now: Date;
 let isJournalKept: boolean;
 let isReadable: boolean;
+let goesOn: (number | readonly { prompt: string; response: string }[])[];
+let asked: unknown[][];
 let responses: Responses;
 beforeEach(async () => {
   [now, isJournalKept, isReadable] = [CREATED_AT, true, true];
+  [goesOn, asked] = [[], []];
   const streams = new Streams(new InMemoryEventStore(), new VirtualTiming());
   await streams.transact(responseStream(ID), storedResponse, create(created), cause);
   const answers = {
@@ -47,11 +51,21 @@ beforeEach(async () => {
 
     async *written(): AsyncGenerator<NumberedFrame> {
       if (!isJournalKept) throw new Rejection('journal-expired', 'The events of this answer are no longer kept.');
+      yield { id: 0, frame: { type: 'end' } };
     },
+
+    usage: async () => undefined,
+    journaledAt: async () => CREATED_AT,
+    goingOnFrom: async () => goesOn.shift(),
+  };
+  const ask: AskedQuestions['ask'] = async (_question, _caller, from, { nextIndex }) => {
+    asked.push([from, nextIndex]);
+    if (goesOn.length > 0) throw new Rejection('index-out-of-range', 'Another question was asked.');
+    return { conversationId: newId(), turnId: newId(), after: -1, replayed: false, position: undefined, attachmentIds: [] };
   };
   responses = new Responses(
     answers as unknown as Answers,
-    {} as AskedQuestions,
+    { ask } as unknown as AskedQuestions,
     commandsOver(),
     streams,
     { now: () => now },
@@ -84,4 +98,18 @@ it('a response whose journal was deleted before is not found either', async () =
 it('a response is not found by a caller who may not read its conversation', async () => {
   isReadable = false;
   await expect(responses.found(`resp_${ID}`, caller)).rejects.toMatchObject(NOT_FOUND);
+});
+
+it('a question that another one has overtaken begins a new conversation', async () => {
+  const history = [{ prompt: 'When is tea?', response: 'At four.' }];
+  goesOn = [1, history];
+  await responses.create(
+    responseRequestOf({ input: 'And?', previous_response_id: `resp_${ID}`, store: false }, 'a'),
+    caller,
+    'k',
+  );
+  expect(asked).toEqual([
+    [created.conversationId, 1],
+    [history, undefined],
+  ]);
 });

@@ -6,7 +6,7 @@ import { Rejection, Unavailable } from '../../../kernel/rejection.js';
 import type { Dialect, Exchange } from '../../../dialogue/conversation/conversation.events.js';
 import { Answers, type StartedAnswer } from '../../../dialogue/answering/intake/answers.port.js';
 import type { AgentKeyCaller } from '../../../resources/identity/caller.js';
-import { AskedQuestions } from '../asking/asked-questions.js';
+import { AskedQuestions, type Question, type Way } from '../asking/asked-questions.js';
 import { OpenAiOptions } from '../asking/openai-options.js';
 import { refused } from '../asking/refusals.policy.js';
 import { withAttachments } from './input.policy.js';
@@ -72,17 +72,36 @@ export class Responses {
     }
     if (previous && said.history.length > 0)
       throw refused('input', 'says what was said before, which previous_response_id says as well.');
-    const from = previous ? await this.goingOnFrom(previous) : said.conversationId;
-    const { attachmentIds, ...started } = await this.asked.ask({ ...request, said }, caller, from, way);
+    const question = { ...request, said };
+    const { attachmentIds, ...started } = previous
+      ? await this.askAfter(previous, question, caller, way)
+      : await this.asked.ask(question, caller, said.conversationId, way);
     return { started, ids: new Map(said.attached.map(({ place }, index) => [place, attachmentIds[index]!])) };
   }
 
-  private async goingOnFrom(previous: ResponseCreated['data']): Promise<string | readonly Exchange[]> {
+  /** Asks again, in a new conversation, if another question follows the previous response meanwhile. */
+  private async askAfter(
+    previous: ResponseCreated['data'],
+    question: Question,
+    caller: AgentKeyCaller,
+    way: Way,
+  ): ReturnType<AskedQuestions['ask']> {
+    const from = await this.goingOnFrom(previous);
+    if (typeof from !== 'number') return this.asked.ask(question, caller, from, way);
+    try {
+      return await this.asked.ask(question, caller, previous.conversationId, { ...way, nextIndex: from });
+    } catch (error) {
+      if (!(error instanceof Rejection && error.code === 'index-out-of-range')) throw error;
+      return this.askAfter(previous, question, caller, way);
+    }
+  }
+
+  private async goingOnFrom(previous: ResponseCreated['data']): Promise<number | readonly Exchange[]> {
     const { ending, calls } = (await asPrevious(this.read(previous))).translator;
     if (!ending) throw refused('previous_response_id', 'names a response that has not come to its end.');
     const from = await this.answers.goingOnFrom(previous);
     if (from === 'waits') throw refused('input', `has no output for the function call ${calls[0]?.call_id}.`);
-    return from === 'there' ? previous.conversationId : from;
+    return from;
   }
 
   /** A response that the caller may read, stop and delete. @throws Rejection response-not-found */

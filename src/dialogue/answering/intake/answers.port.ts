@@ -18,12 +18,14 @@ export type AskedElsewhere = Readonly<{
 
 /**
  * How a request was received. `repeatedAs`: the form of the request that is the same in each repetition with one idempotency key.
+ * `nextIndex`: the index of the question. If the conversation has one there already, it is refused with `index-out-of-range`.
  */
 export type WayElsewhere = Readonly<{
   route: 'stream' | 'answer' | 'responses';
   idempotencyKey?: string | undefined;
   dialect?: Dialect;
   repeatedAs?: object;
+  nextIndex?: number | undefined;
 }>;
 
 /** The ids that identify a turn. */
@@ -62,8 +64,8 @@ export abstract class Answers {
    */
   abstract waited(conversationId: string, caller: Caller): Promise<ReadonlyMap<string, PauseType>>;
   /**
-   * How a question continues after a turn. `waits`: not at all, because the turn waits for decisions. `there`: in the turn's
-   * conversation, because it is the last turn. Otherwise: in a new conversation with the returned history.
+   * How a question continues after a turn. `waits`: not at all, because the turn waits for decisions. A number: with this index in
+   * the turn's conversation, because it is the last turn. Otherwise: in a new conversation with the returned history.
    */
-  abstract goingOnFrom(turn: TurnIds): Promise<'waits' | 'there' | readonly Exchange[]>;
+  abstract goingOnFrom(turn: TurnIds): Promise<'waits' | number | readonly Exchange[]>;
 }

@@ -111,6 +111,29 @@ it('a request that fails after its admission does not count', async () => {
   expect(gate.withdrawn).toEqual(gate.admitted);
 });
 
+it('a question that another one overtakes after the use of its key begins the same conversation in each repetition', async () => {
+  const streams = new Streams(new InMemoryEventStore(), systemTiming);
+  const { accept } = questionIntake(new NoLimits(), undefined, streams);
+  const { conversationId } = await accept({ question: 'Why?' });
+  let isFirst = true;
+  const limits = new (class extends NoLimits {
+    override admit = async (): Promise<void> => {
+      if (isFirst) await accept({ question: 'How?', conversation_id: conversationId });
+      isFirst = false;
+    };
+  })();
+  const overtaken = questionIntake(limits, undefined, streams);
+  const repeatedAs = { input: 'Who?' };
+  const next = { question: 'Who?', conversation_id: conversationId };
+  await expect(overtaken.accept(next, 'k', { repeatedAs, nextIndex: 1 })).rejects.toMatchObject({ code: 'index-out-of-range' });
+  const again = await overtaken.accept({ question: 'Who?' }, 'k', { repeatedAs });
+  expect(again.conversationId).not.toBe(conversationId);
+  expect(await overtaken.accept({ question: 'Who?' }, 'k', { repeatedAs })).toMatchObject({
+    ...again,
+    position: expect.anything(),
+  });
+});
+
 describe('a resumption', () => {
   const DENIED = [{ call_id: 'k1', decision: 'denied' }];
 

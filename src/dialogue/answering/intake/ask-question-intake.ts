@@ -11,7 +11,7 @@ import { credentialIdOf } from '../../../resources/identity/access.policy.js';
 import { type Caller, ownerOf } from '../../../resources/identity/caller.js';
 import { Clock } from '../../../kernel/clock.js';
 import { IdempotencyKeys, type KeyUsed } from '../../../kernel/event-sourcing/idempotency.js';
-import { Ids, isId } from '../../../kernel/ids.js';
+import { deterministicId, Ids, isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/messaging/work-queue.js';
@@ -49,6 +49,8 @@ export type WayIn = Readonly<{
    * The form of the request that is the same in each repetition with one idempotency key, if its translation differs each time.
    */
   repeatedAs?: object;
+  /** The index that the question must get as the next question of the conversation. */
+  nextIndex?: number | undefined;
 }>;
 
 /**
@@ -76,7 +78,7 @@ export class AskQuestionIntake {
   /** @throws Rejection if the request is invalid or not permitted. Nothing is written then. */
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
-    const question = inDialect(await this.resolver.resolve(request, caller), way.dialect);
+    const question = receivedBy(way, await this.resolver.resolve(request, caller));
     const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean, asked = question, by?: Seat) =>
       new AskQuestion(turnId, conversationId, asked, caller.cause, isRepeated, by);
     const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
@@ -84,7 +86,15 @@ export class AskQuestionIntake {
     const limited = { agent: agent && limitedAgent(agent), linkId: caller.kind === 'link' ? caller.linkId : undefined };
     const admission = { ...admitted(fresh), ownerId: question.ownerId, ...limited, isNewRequest: true };
     return this.withinLimits(admission, async (admit) => {
-      const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh, false)), admit);
+      const { replayed, ids: known } = await this.idsFor(
+        request,
+        caller,
+        way,
+        fresh,
+        () => this.refuse(asking(fresh, false)),
+        admit,
+      );
+      const ids = replayed && question.conversationId === undefined ? await this.unlessOvertaken(known) : known;
       const checked = await this.inputs.question(question);
       const position = await this.ask((seat) => asking(ids, replayed, checked, seat), ids, replayed);
       if (replayed) await this.frames.requireKept(ids.turnId, -1);
@@ -225,6 +235,16 @@ export class AskQuestionIntake {
     return { replayed: used === 'again', ids: value };
   }
 
+  /**
+   * The ids of a repeated question. If another question had taken its place in the conversation before it was asked, it begins a
+   * conversation of its own, the same in each repetition.
+   */
+  private async unlessOvertaken(ids: Started): Promise<Started> {
+    const known = await this.streams.fold(conversationStream(ids.conversationId), conversation);
+    const isOvertaken = known.state.status === 'open' && !(await this.earlierTurns.byId(known, ids.turnId));
+    return isOvertaken ? { ...ids, conversationId: deterministicId('overtaken', ids.turnId) } : ids;
+  }
+
   private async turnOf(conversationId: string, turnId: string): Promise<EarlierTurn | undefined> {
     return this.earlierTurns.byId(await this.streams.fold(conversationStream(conversationId), conversation), turnId);
   }
@@ -246,8 +266,11 @@ export class AskQuestionIntake {
   }
 }
 
-const inDialect = (question: ResolvedQuestion, dialect: Dialect | undefined): ResolvedQuestion =>
-  dialect ? { ...question, settings: { ...question.settings, dialect } } : question;
+const receivedBy = ({ dialect, nextIndex }: WayIn, question: ResolvedQuestion): ResolvedQuestion => ({
+  ...question,
+  ...(dialect && { settings: { ...question.settings, dialect } }),
+  ...(nextIndex !== undefined && { index: nextIndex, isNext: true }),
+});
 
 /** The fields of an agent that its limits need. */
 export const limitedAgent = ({ id, configuration: { tokenLimit, requestLimit } }: AgentRecord): LimitedAgent => ({

@@ -109,12 +109,12 @@ export class JournaledAnswers extends Answers {
     return new Map(calls.map(({ callId, pauseType }) => [callId, pauseType]));
   }
 
-  async goingOnFrom({ conversationId, turnId }: TurnIds): Promise<'waits' | 'there' | readonly Exchange[]> {
+  async goingOnFrom({ conversationId, turnId }: TurnIds): Promise<'waits' | number | readonly Exchange[]> {
     const stream = conversationStream(conversationId);
     const known = await this.streams.fold(stream, conversation);
     const { turns, nextIndex } = known.state;
     if (turns.get(turnId)?.status === 'paused') return 'waits';
-    if ((await this.earlierTurns.at(known, nextIndex - 1))?.turnId === turnId) return 'there';
+    if ((await this.earlierTurns.at(known, nextIndex - 1))?.turnId === turnId) return nextIndex;
     const past = new PastExchanges(this.store, stream);
     for await (const event of newestFirst(this.store, stream, undefined)) {
       const exchange = past.add(event);

@@ -45,7 +45,7 @@ export function decisionOf({ turnId, conversationId, question: asked, cause }: A
     const name = nameFor(question);
     return ask(turn, { conversationId, ownerId, agentId, agentKeyId, name, visibility, sharedUsage, history });
   }
-  return as(partyOf(asked), ask(turn, null));
+  return as(partyOf(asked), ask(turn, null, asked.isNext));
 }
 
 /** The party on whose behalf a question continues a conversation, from the settings of the question. */

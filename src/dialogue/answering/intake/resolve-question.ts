@@ -40,6 +40,8 @@ export type ResolvedQuestion = Readonly<{
   /** The conversation that the question continues; undefined for a new one. */
   conversationId: string | undefined;
   index: number | null;
+  /** Whether `index` must be that of the next question, so that no earlier one is replaced. */
+  isNext?: boolean;
   visibility: ConversationStarted['data']['visibility'];
   history: ConversationStarted['data']['history'];
   sharedUsage: boolean;
