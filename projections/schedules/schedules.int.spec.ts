@@ -113,7 +113,7 @@ describe('schedules', () => {
       runs: 2,
       failed: 1,
       tokens: 12,
-      latestFailure: { id: runId },
+      latestFailure: { id: runId, ownerId: 'ann' },
     });
   });
 

@@ -61,7 +61,8 @@ export type RunStatistics = Readonly<{
   runs: number;
   failed: number;
   tokens: number;
-  latestFailure: ScheduleRunRecord | undefined;
+  /** `ownerId`: whose schedule it is. */
+  latestFailure: (ScheduleRunRecord & Readonly<{ ownerId: string }>) | undefined;
 }>;
 
 export class ScheduleQueries extends Queries {
@@ -147,8 +148,9 @@ export class ScheduleQueries extends Queries {
           coalesce(sum(prompt_tokens + generated_tokens), 0)::float8 as tokens
         from schedules.run join schedules.schedule using (schedule_id)
         where agent_id = ${agentId} and scheduled_for >= ${since} and run.status in ('pending', 'running', 'success', 'failed', 'timeout')`,
-      this.sql<ScheduleRunRecord[]>`
-        select ${this.runColumns} from schedules.run
+      this.sql<NonNullable<RunStatistics['latestFailure']>[]>`
+        select ${this.runColumns}, (select owner_id from schedules.schedule where schedule_id = run.schedule_id) as "ownerId"
+        from schedules.run
         where schedule_id in (select schedule_id from schedules.schedule where agent_id = ${agentId})
           and scheduled_for >= ${since} and status in ('failed', 'timeout')
         order by scheduled_for desc, run_id limit 1`,

@@ -420,6 +420,8 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
         return shown.run.status === 'failed';
       });
       expect(world.model.requests).toEqual([]);
+      const { body } = await replyOf(world.alice.get(`/api/agents/${agent.id}/schedules/stats`));
+      expect(body).toMatchObject({ failed: 1, latest_failure: { id: run.id, user_id: await world.idOf('bob') } });
     });
   });
 }

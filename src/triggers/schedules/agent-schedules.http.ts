@@ -122,7 +122,7 @@ export class AgentSchedulesController {
     const days = clampedNumber(asked, { fallback: STATISTICS_DAYS, min: 1, max: STATISTICS_DAYS_MAX });
     const since = new Date(this.clock.now().getTime() - days * DAY_MS);
     const { runs, failed, tokens, latestFailure } = await this.schedules.statistics(agentId, since);
-    const failure = latestFailure ? runRecord(latestFailure, { ownerId: user.userId, agentId }) : null;
+    const failure = latestFailure ? runRecord(latestFailure, { ownerId: latestFailure.ownerId, agentId }) : null;
     return { days, runs, failed, tokens, latest_failure: failure };
   }
 
