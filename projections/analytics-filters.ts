@@ -8,6 +8,13 @@ export type AnalyticsWindow = Readonly<{ since: Date; until: Date; format: strin
 
 export type LogLevel = 'info' | 'warning' | 'error';
 
+/**
+ * Turns that are an agent's: those that asked it, and added answers of its conversations. The first condition alone lets an index
+ * find them.
+ */
+export const turnsOfAgent = (sql: Sql, agentId: string) => sql`
+  (asked_agent_id is null or asked_agent_id = ${agentId}) and coalesce(asked_agent_id, agent_id) = ${agentId}`;
+
 /** The entries of a user's log to return: of one agent, of one level, with a text in their summary. */
 export type LogFilter = Readonly<{
   ownerId: string;

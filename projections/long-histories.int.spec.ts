@@ -38,8 +38,9 @@ beforeAll(async () => {
     select 'c' || n, 'ann', 'Why', 'listed', false, ${NOW}::timestamptz - n * interval '1 minute' from generate_series(1, ${MANY}::integer) n`;
   await sql`
     insert into conversations.turn (turn_id, conversation_id, index, status, question, request_id, model_id, response, sealed,
-      asked_at, changed_at, ended, feedback, feedback_at)
-    select 't' || n, 'c' || n, 0, 'answered', 'Why is the sky blue?', 'r', 'm', repeat(md5(n::text), 30), true, at, at, 3, 'like', at
+      asked_at, changed_at, ended, feedback, feedback_at, asked_agent_id)
+    select 't' || n, 'c' || n, 0, 'answered', 'Why is the sky blue?', 'r', 'm', repeat(md5(n::text), 30), true, at, at, 3, 'like', at,
+      case n % 2 when 1 then 'guide' end
     from generate_series(1, ${MANY}::integer) n, lateral (select ${NOW}::timestamptz - n * interval '1 minute' as at) as past`;
   await sql`
     insert into conversations.conversation (conversation_id, owner_id, name, visibility, shared_usage, started_at)
@@ -121,6 +122,10 @@ describe('a page of the log, and the counts of an hour, read few rows of a long 
     ],
     ['the newest runs of workflows', (models) => new WorkflowRunLogQueries(models).newest(filter, undefined, PAGE)],
     ['the questions of an hour', (models) => new MessageAnalyticsQueries(models).messages(owner, hour)],
+    [
+      'the questions to an agent in an hour',
+      (models) => new MessageAnalyticsQueries(models).messages({ agentId: 'guide' }, hour),
+    ],
     ['the ratings of an hour', (models) => new MessageAnalyticsQueries(models).feedback(owner, hour)],
     ['the scheduled runs of an hour', (models) => new ScheduleAnalyticsQueries(models).runs(owner, hour)],
     [

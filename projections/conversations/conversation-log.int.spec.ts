@@ -8,6 +8,7 @@ import { LOG_BEGINNING_CHARACTERS, LOG_TEXTS_BYTES_MAX } from '../analytics-filt
 import { ReadModels } from '../read-models.js';
 import { ConversationLogQueries } from './conversation-log.queries.js';
 import { conversations } from './conversations.projection.js';
+import { MessageAnalyticsQueries } from './message-analytics.queries.js';
 
 const QUESTION_BYTES = 1024 * 1024;
 const TURNS = LOG_TEXTS_BYTES_MAX / QUESTION_BYTES + 3;
@@ -53,6 +54,31 @@ it('the older answers are shortened when the texts of the newer ones fill a page
     Array.from({ length: TURNS - whole.length }, () => ['y'.repeat(LOG_BEGINNING_CHARACTERS), 'Because.']),
   );
   expect(await queries.entries([])).toEqual([]);
+});
+
+it('a question to another agent than the conversation’s is an entry and a number of that agent', async () => {
+  const model = await projecting(conversations, database.sql);
+  const [conversationId, at] = ['mixed', new Date('2026-03-01T12:00:00Z')];
+  const begun = { ownerId: 'eve', agentId: null, name: 'Why', visibility: 'listed', sharedUsage: false, history: [] } as const;
+  const askedOf = (turnId: string, index: number, agentId: string | null): ConversationEvent[] => {
+    const [about, settings] = [{ conversationId, turnId }, turnSettings({ agentId })];
+    const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false };
+    return [
+      { type: 'TurnAsked', data: { ...about, index, question: 'Why?', requestId: 'r', settings } },
+      { type: 'TurnAnswered', data: { ...about, ...parts, modelId: 'm', usage: null } },
+      { type: 'TurnRated', data: { ...about, feedback: 'like' } },
+    ];
+  };
+  const started: ConversationEvent = { type: 'ConversationStarted', data: { conversationId, ...begun } };
+  const events = [started, ...askedOf('of-none', 0, null), ...askedOf('of-other', 1, 'other')];
+  await model.given(conversationStream(conversationId), events, { at });
+  const filter = { ownerId: 'eve', agentId: 'other', level: undefined, search: undefined };
+  const keys = await queries.newest(filter, 10);
+  expect(await queries.entries(keys.map(({ id }) => id))).toMatchObject([{ id: 'of-other', agentId: 'other' }]);
+  const numbers = new MessageAnalyticsQueries(new ReadModels(database.sql));
+  const window = { since: at, until: at, format: 'YYYY' };
+  expect(await numbers.messages({ agentId: 'other' }, window)).toEqual([{ bucket: '2026', messages: 1 }]);
+  expect(await numbers.feedback({ agentId: 'other' }, window)).toEqual([{ bucket: '2026', positive: 1, negative: 0 }]);
 });
 
 it('the newest answers of a user who has long been away are found without those that others got since', async () => {

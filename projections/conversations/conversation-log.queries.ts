@@ -7,6 +7,7 @@ import {
   type LogLevel,
   newestOf,
   newestOfAll,
+  turnsOfAgent,
 } from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
@@ -38,7 +39,7 @@ export class ConversationLogQueries extends Queries {
     const found = (turns: PendingQuery<Row[]>) => sql`
       select turn_id as id, changed_at as at from conversations.conversation cross join lateral (${turns}) as turn
       where turn.conversation_id = conversation.conversation_id and owner_id = ${ownerId}
-        ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
+        ${agentId === undefined ? sql`` : sql`and ${turnsOfAgent(sql, agentId)}`}
         ${level === undefined ? sql`` : sql`and ${this.level} = ${level}`}
         ${search === undefined ? sql`` : sql`and strpos(lower(question), lower(${search})) > 0`}`;
     const ended = sql`select * from conversations.turn where not superseded and ended is not null`;
@@ -61,7 +62,7 @@ export class ConversationLogQueries extends Queries {
         case when "isShortened" then '[]' else sources end as sources,
         case when "isShortened" then '[]' else tool_calls end as "toolCalls"
       from (
-        select turn_id as id, changed_at as at, ${this.level} as level, attachments, agent_id as "agentId", question, response, sources,
+        select turn_id as id, changed_at as at, ${this.level} as level, attachments, coalesce(asked_agent_id, agent_id) as "agentId", question, response, sources,
           tool_calls, sum(
             octet_length(question) + octet_length(response) + octet_length(sources::text) + octet_length(tool_calls::text)
           ) over (order by changed_at desc, turn_id desc) > ${LOG_TEXTS_BYTES_MAX} as "isShortened"

@@ -80,6 +80,7 @@ export const conversations = defineProjection<ConversationEvent>({
           question: asText(data.question),
           request_id: data.requestId,
           model_id: data.settings.modelId,
+          asked_agent_id: data.settings.agentId,
           attachments: attachedTo(data.settings),
           workflow_run_id: data.settings.workflow ? workflowRunIdOf(data.turnId) : null,
           origin: data.origin ?? null,

@@ -34,6 +34,8 @@ create table turn (
   question        text not null,
   request_id      text not null,
   model_id        text not null,
+  -- The agent that was asked, which may be another one than the conversation's. Null for an added answer.
+  asked_agent_id  text,
   -- The attachments of the question: [{"id": …, "filename": …, "mimeType": …}]
   attachments     json not null default '[]',
   -- The workflow run that answers it, if the agent is a workflow.
@@ -94,8 +96,9 @@ create index turn_that_counts on turn (conversation_id, ended) where not superse
 -- Few turns are unfinished.
 create index turn_open on turn (asked_at) where ended is null and not superseded;
 -- For logs and counts, which would otherwise read the pages with the texts.
-create index turn_newest on turn (changed_at desc, turn_id desc) include (conversation_id) where ended is not null and not superseded;
-create index turn_asked on turn (asked_at) include (conversation_id) where not superseded;
+create index turn_newest on turn (changed_at desc, turn_id desc) include (conversation_id, asked_agent_id)
+  where ended is not null and not superseded;
+create index turn_asked on turn (asked_at) include (conversation_id, asked_agent_id) where not superseded;
 create index turn_rated on turn (feedback_at) where feedback_at is not null;
 
 -- Indexes of the search, if the server has pg_trgm or allows to create it. Without them the search reads the texts.

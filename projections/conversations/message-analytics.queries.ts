@@ -1,4 +1,4 @@
-import type { AnalyticsScope, AnalyticsWindow } from '../analytics-filters.js';
+import { type AnalyticsScope, type AnalyticsWindow, turnsOfAgent } from '../analytics-filters.js';
 import { Queries } from '../read-models.js';
 
 export type FeedbackOfBucket = Readonly<{ bucket: string; positive: number; negative: number }>;
@@ -24,7 +24,7 @@ export class MessageAnalyticsQueries extends Queries {
 
   private turns(scope: AnalyticsScope) {
     const { sql } = this;
-    const of = 'agentId' in scope ? sql`agent_id = ${scope.agentId}` : sql`owner_id = ${scope.ownerId}`;
+    const of = 'agentId' in scope ? turnsOfAgent(sql, scope.agentId) : sql`owner_id = ${scope.ownerId}`;
     return sql`conversations.conversation join conversations.turn using (conversation_id) where ${of} and not superseded`;
   }
 }
