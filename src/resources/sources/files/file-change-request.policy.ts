@@ -1,4 +1,5 @@
 import { parseBoundedJson } from '../../../kernel/bounded-json.js';
+import { isNameable } from '../../../kernel/nameable.js';
 import { Rejection } from '../../../kernel/rejection.js';
 
 /** The maximum length of a file's path in a source. */
@@ -17,8 +18,11 @@ const refused = (text: string) => new Rejection('invalid-request', text);
 export function fileChangeIn(field: (name: string) => unknown): FileChangeRequest {
   const operation = field('operation');
   switch (operation) {
-    case 'add':
-      return { operation, parentDirectory: pathIn('parent_dir', field('parent_dir') ?? '') };
+    case 'add': {
+      const parentDirectory = pathIn('parent_dir', field('parent_dir') ?? '');
+      if (!isNameable(parentDirectory)) throw refused('parent_dir must not hold NUL or half of a surrogate pair');
+      return { operation, parentDirectory };
+    }
     case 'remove':
       return { operation, paths: pathsIn(field('file_paths')) };
     case 'remove_directory': {
