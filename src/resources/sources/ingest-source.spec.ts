@@ -3,6 +3,10 @@ import { attempt, cause, CountingEmbeddings, Ingestions } from '../../../test/su
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { newId } from '../../kernel/ids.js';
 import { EditChunk, EditChunkHandler } from './chunks/chunks.commands.js';
+import { RETRIES_MAX } from '../../work/tasks/task.policy.js';
+import { AttemptFailed } from '../../work/tasks/task-runner.port.js';
+import type { Embeddings } from '../models/model/embeddings.port.js';
+import { ModelFailed } from '../models/model/language-model.port.js';
 import { BATCH_BYTES_MAX } from './chunks/chunk-writer.js';
 import { configureSource } from './source/source-config.decider.js';
 import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
@@ -238,6 +242,25 @@ describe('an uploaded archive', () => {
     );
     await ingestions.ingesting().run(attempt({ ...ids, taskId }));
     expect(await ingestions.texts()).toEqual(['one']);
+  });
+});
+
+describe('texts that cannot be embedded', () => {
+  const failing = (retriable: boolean): Embeddings => ({
+    model: 'numbers',
+    embed: () => Promise.reject(new ModelFailed('unavailable', 'The model is away.', retriable)),
+  });
+
+  it('fail the attempt, and after the last one the ingestion with the reason', async () => {
+    const ids = await ingestions.uploaded('one');
+    const run = (number: number) => ingestions.ingesting(failing(true)).run({ ...attempt(ids), attempt: number });
+    await expect(run(RETRIES_MAX)).rejects.toThrow(AttemptFailed);
+    await expect(run(RETRIES_MAX + 1)).rejects.toMatchObject({ code: 'chunks-not-embedded', message: 'The model is away.' });
+  });
+
+  it('fail the ingestion at once if a later attempt cannot succeed', async () => {
+    const run = ingestions.ingesting(failing(false)).run(attempt(await ingestions.uploaded('one')));
+    await expect(run).rejects.toMatchObject({ code: 'chunks-not-embedded' });
   });
 });
 

@@ -14,6 +14,7 @@ import type { Archives } from '../documents/archive.port.js';
 import { FileListBudget } from '../documents/file-list.policy.js';
 import { type Chunk, CHUNKING_VERSION, type Documents } from '../documents/document.port.js';
 import type { Embeddings } from '../models/model/embeddings.port.js';
+import { ModelFailed } from '../models/model/language-model.port.js';
 import { namesOf } from './source/file-names.policy.js';
 import { areSame, type IngestResult, notFetchedText, resultOf } from './source/ingest-result.policy.js';
 import type { RemoteFiles } from './remote/remote-files.js';
@@ -178,7 +179,9 @@ export class IngestSource extends TaskRunner {
         throw error;
       });
       await attempt.progress(percentAt(index + 0.5));
-      await writer.write(index, file.filename, chunks, attempt.signal);
+      await writer.write(index, file.filename, chunks, attempt.signal).catch((error: unknown) => {
+        throw error instanceof ModelFailed ? notEmbedded(error, attempt) : error;
+      });
     }
     return writer.soFar;
   }
@@ -205,5 +208,9 @@ export class IngestSource extends TaskRunner {
     return this.parts.documents.chunks(waiting, chunking, signal);
   }
 }
+
+/** A failure of the embeddings model. It ends the attempt while a retry may succeed, else the ingestion. */
+const notEmbedded = ({ message, retriable }: ModelFailed, { attempt }: TaskAttempt): Error =>
+  retriable && attempt <= RETRIES_MAX ? new AttemptFailed(message) : new Rejection('chunks-not-embedded', message);
 
 const sourceIdIn = ({ sourceId }: TaskAttempt['input']): string => String(sourceId);

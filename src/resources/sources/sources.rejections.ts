@@ -3,6 +3,7 @@ import type { Rejections } from '../../platform/http/rejections.js';
 export const sourcesRejections: Rejections = {
   'source-not-remote': { status: 400 },
   'pages-not-fetched': { status: 400 },
+  'chunks-not-embedded': { status: 400 },
   'source-is-remote': { status: 400 },
   'source-not-found': { status: 404 },
   'source-file-not-found': { status: 404 },
