@@ -117,7 +117,8 @@ export class JournaledAnswers extends Answers {
     if ((await this.earlierTurns.at(known, nextIndex - 1))?.turnId === turnId) return nextIndex;
     const past = new PastExchanges(this.store, stream);
     for await (const event of newestFirst(this.store, stream, undefined)) {
-      const exchange = past.add(event);
+      // A question that replaced this turn later does not change the history up to it.
+      const exchange = event.type === 'TurnsSuperseded' ? undefined : past.add(event);
       if (event.type !== 'TurnAsked' || event.data.turnId !== turnId) continue;
       const before = await past.before(event.revision, CARRIED_CHARACTERS_MAX);
       return exchange ? [...before, exchange] : before;
