@@ -84,7 +84,8 @@ export class Gathering {
       for await (const page of this.pagesAt(await this.allowed(level, depth === 0))) {
         host ??= new URL(page.url).host;
         const isWanted = new URL(page.url).host === host && (depth === 0 || page.extension !== undefined);
-        if (!isWanted || !(await this.keep(page)) || page.extension !== 'html') continue;
+        if (!isWanted || !(await this.mayLeadTo(page, depth === 0)) || !(await this.keep(page)) || page.extension !== 'html')
+          continue;
         const links = await linksIn(new TextDecoder().decode(page.bytes), page.url);
         this.collect(
           found,
@@ -214,10 +215,21 @@ export class Gathering {
         break;
       }
       if (await this.sites.allow(url)) allowed.push(url);
-      // Only a refusal of the first page is reported. Links that are not allowed are skipped.
-      else if (isFirst) this.miss(url, new PageNotFetched('The site asks robots not to read it.', false));
+      else this.refused(url, isFirst);
     }
     return allowed;
+  }
+
+  /** Whether robots.txt allows the page to which an address led. */
+  private async mayLeadTo({ requestedUrl, url }: FetchedPage, isFirst: boolean): Promise<boolean> {
+    if (url === requestedUrl || (await this.sites.allow(url))) return true;
+    this.refused(requestedUrl, isFirst);
+    return false;
+  }
+
+  /** Only a refusal of the first page is reported. Links that are not allowed are skipped. */
+  private refused(url: string, isFirst: boolean): void {
+    if (isFirst) this.miss(url, new PageNotFetched('The site asks robots not to read it.', false));
   }
 
   /** Records the failure, and returns the earlier version if the failure is temporary. */

@@ -217,6 +217,15 @@ describe('a crawl', () => {
     expect(site.requests.filter(({ path }) => path === '/robots.txt')).toHaveLength(2);
   });
 
+  it('does not keep pages that robots.txt forbids if other addresses lead to them', async () => {
+    pages.set('/robots.txt', typed('text/plain', 'User-agent: *\nDisallow: /private'));
+    pages.set('/', link('/a', '/moved')).set('/a', 'A').set('/private/b', link('/c')).set('/c', 'C');
+    pages.set('/moved', (response) => response.writeHead(302, { location: '/private/b' }).end());
+    const gathered = await gather('crawler', ['/']);
+    expect([gathered.names, gathered.missed]).toEqual([['.html', '/a.html'], []]);
+    expect(reasons(await gather('crawler', ['/moved']))).toEqual([['/moved', 'The site asks robots not to read it.']]);
+  });
+
   it('reports broken links', async () => {
     pages.set('/', link('/gone'));
     expect(reasons(await gather('crawler', ['/']))).toEqual([['/gone', 'It answered with HTTP status 404.']]);
