@@ -17,8 +17,9 @@ describe('metadata', () => {
     expect(() => requested({ metadata: pairs(METADATA_PAIRS_MAX + 1) })).toThrow(refusedAt('metadata'));
   });
 
-  it('has keys and values of limited length', () => {
-    const [key, value] = ['k'.repeat(METADATA_KEY_CHARACTERS_MAX), 'v'.repeat(METADATA_VALUE_CHARACTERS_MAX)];
+  it.each(['k', '😀'])('has keys and values of limited length, also of the character %s', (character) => {
+    const key = character.repeat(METADATA_KEY_CHARACTERS_MAX);
+    const value = character.repeat(METADATA_VALUE_CHARACTERS_MAX);
     expect(requested({ metadata: { [key]: value } }).echo.metadata).toEqual({ [key]: value });
     expect(() => requested({ metadata: { [`${key}k`]: value } })).toThrow(refusedAt('metadata'));
     expect(() => requested({ metadata: { k: `${value}v` } })).toThrow(refusedAt('metadata.k'));

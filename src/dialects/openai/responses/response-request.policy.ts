@@ -6,6 +6,7 @@ import { isAbsent, ONLY_VALUES, type OnlyValues, refused, refuseUnread } from '.
 import { type Input, inputOf } from './input.policy.js';
 import type { ResponseEcho } from './response.events.js';
 import { isJsonObject, type JsonObject } from '../../../resources/json-object.policy.js';
+import { isLongerThan } from '../../../resources/text-length.policy.js';
 
 /** The parts of a request for a response that the service uses. */
 export type ResponseRequest = Input &
@@ -142,9 +143,9 @@ function metadataOf(metadata: unknown): Readonly<Record<string, string>> {
   const pairs = Object.entries(metadata);
   if (pairs.length > METADATA_PAIRS_MAX) throw refused('metadata', `may have at most ${METADATA_PAIRS_MAX} pairs.`);
   for (const [key, value] of pairs) {
-    if (key.length > METADATA_KEY_CHARACTERS_MAX)
+    if (isLongerThan(key, METADATA_KEY_CHARACTERS_MAX))
       throw refused('metadata', `may have keys of at most ${METADATA_KEY_CHARACTERS_MAX} characters.`);
-    if (typeof value !== 'string' || value.length > METADATA_VALUE_CHARACTERS_MAX)
+    if (typeof value !== 'string' || isLongerThan(value, METADATA_VALUE_CHARACTERS_MAX))
       throw refused(`metadata.${key}`, `must be a string of at most ${METADATA_VALUE_CHARACTERS_MAX} characters.`);
   }
   return metadata as Readonly<Record<string, string>>;
