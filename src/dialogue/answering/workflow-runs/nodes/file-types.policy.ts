@@ -27,7 +27,7 @@ const NAME_CHARACTERS_MAX = 80;
 export function fileNames(names: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return names.map((name) => {
-    const cleaned = name.toWellFormed().replace(REFUSED, '_').replace(/^\.+/, '').slice(-NAME_CHARACTERS_MAX) || 'file';
+    const cleaned = name.replace(REFUSED, '_').replace(/^\.+/, '').slice(-NAME_CHARACTERS_MAX).toWellFormed() || 'file';
     let free = cleaned;
     for (let count = 2; taken.has(free); count++) free = `${count}-${cleaned}`;
     taken.add(free);
