@@ -119,6 +119,7 @@ export class Gathering {
         if (sitemaps.length <= SITEMAPS_MAX && !sitemaps.includes(sitemap)) sitemaps.push(sitemap);
       if (entries.pages.length + entries.sitemaps.length === 0) this.miss(url, new PageNotFetched('It lists no pages.', false));
     }
+    if (pages.size + this.missed.length === 0) this.miss(urls[0]!, new PageNotFetched('It lists no pages.', false));
     return [...pages];
   }
 

@@ -184,6 +184,7 @@ describe('a sitemap', () => {
     for (let place = 0; place <= SITEMAPS_MAX; place++) pages.set(`/${place}.xml`, index(`/${place + 1}.xml`));
     const gathered = await gather('sitemap', ['/0.xml']);
     expect([site.requests.length, gathered.isCut]).toEqual([SITEMAPS_MAX, true]);
+    expect(gathered.missed).toMatchObject([{ reason: 'It lists no pages.', mayPass: false }]);
   });
 });
 
