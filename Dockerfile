@@ -19,4 +19,4 @@ VOLUME /data
 EXPOSE 7091
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=6 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/api/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--heap-growing-percent=30", "dist/program/main.js"]
+CMD ["node", "--heap-growing-percent=30", "--min-semi-space-size=32", "--max-semi-space-size=32", "dist/program/main.js"]
