@@ -37,9 +37,23 @@ export function openAiClient({ baseUrl, apiKey, connectMs, fetch }: OpenAiEndpoi
     maxRetries: 0,
     timeout: CLIENT_TIMEOUT_MS,
     logLevel: 'off',
-    fetch: fetch ? withoutRedirects(fetch) : trusted(connectMs),
+    fetch: wellFormed(fetch ? withoutRedirects(fetch) : trusted(connectMs)),
   });
 }
+
+/** How JSON writes half of a surrogate pair without its other half. It writes whole pairs as they are. */
+const HALF_OF_PAIR = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+
+/**
+ * Replaces halves of surrogate pairs. Endpoints refuse the whole request because of one, and a question stays in all later requests
+ * of its conversation.
+ */
+const wellFormed =
+  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  (url, init) =>
+    typeof init?.body === 'string' && init.body.includes('\\ud')
+      ? fetch(url, { ...init, body: init.body.replace(HALF_OF_PAIR, '$1\ufffd') })
+      : fetch(url, init);
 
 /** A fetch for endpoints of the operator, without the guard of outgoing requests. */
 function trusted(connectMs = CONNECT_TIMEOUT_MS): typeof globalThis.fetch {
