@@ -77,6 +77,12 @@ describe('a scan', () => {
     expect(scan.decisions.map(({ matchCount }) => matchCount)).toEqual([2, 1]);
   });
 
+  it('masks a long text in which each match overlaps the next', async () => {
+    const denied = { check: 'denylist', stage: 'output', action: 'redact', settings: { terms: ['--'], match: 'substring' } };
+    const scan = await guardrails.scan(policyOf([denied]), 'output', `a${'-'.repeat(150_000)}b`, {}, never);
+    expect([scan.verdict, scan.text]).toEqual(['redact', 'a***b']);
+  });
+
   it('marks the controls that were not evaluated after an abort', async () => {
     const gone = AbortSignal.abort();
     const text = `ann@example.com ${'x'.repeat(100_000)}`;

@@ -118,7 +118,7 @@ export class ConfiguredGuardrails extends Guardrails {
       const end = Math.min(from + size, text.length);
       const slice = located(controls, text.slice(from, end), text.slice(Math.max(0, from - BEFORE_CHARACTERS), from));
       const decided = end === text.length ? end - from : slice.decidedTo;
-      spans.push(...slice.spans.filter(({ start }) => start < decided).map((span) => movedBy(span, from)));
+      for (const span of slice.spans) if (span.start < decided) spans.push(movedBy(span, from));
       from += decided;
       if (from >= text.length) break;
       // Nothing was decided, so a match may be longer than the slice: scan a larger one.

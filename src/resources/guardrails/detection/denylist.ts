@@ -1,4 +1,4 @@
-import type { Detector, Match } from './detector.js';
+import type { Detector } from './detector.js';
 import { foldedTerm } from './folded-text.js';
 import { GAP_MAX, Terms } from './terms.js';
 
@@ -22,20 +22,18 @@ export function denylist({ terms, match, case_sensitive: isCaseSensitive }: Deny
     ignoresCase: !isCaseSensitive,
     maskOf: () => '***',
     find: (text) => {
-      const found: Match[] = [];
-      for (const { start, end } of search.in(text))
-        if (match === 'substring' || isWord(text, start, end)) found.push({ start, end, category: 'DENYLIST' });
-      return found;
+      const edges = match === 'word' ? wordEdges(text) : undefined;
+      return Array.from(search.longestIn(text, edges), ({ start, end }) => ({ start, end, category: 'DENYLIST' }));
     },
   };
 }
 
 const gapsIn = (term: string) => term.match(/\s+/g)?.length ?? 0;
 
-function isWord(text: string, start: number, end: number): boolean {
-  const before = text.slice(Math.max(0, start - WORD_CHARACTERS_MAX), start);
-  const after = text.slice(end, end + WORD_CHARACTERS_MAX);
-  const term = text.slice(start, end);
-  if (BEGINS_IN_WORD.test(term) && ENDS_IN_WORD.test(before)) return false;
-  return !(ENDS_IN_WORD.test(term) && BEGINS_IN_WORD.test(after));
+/** A word does not begin or end between two characters that belong to words. */
+function wordEdges(text: string) {
+  const isBetweenWords = (place: number) =>
+    !ENDS_IN_WORD.test(text.slice(Math.max(0, place - WORD_CHARACTERS_MAX), place)) ||
+    !BEGINS_IN_WORD.test(text.slice(place, place + WORD_CHARACTERS_MAX));
+  return { mayBegin: isBetweenWords, mayEnd: isBetweenWords };
 }

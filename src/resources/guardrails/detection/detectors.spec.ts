@@ -111,8 +111,18 @@ describe('a denylist', () => {
     const detector = denylist({ terms: ['Zebra', 'bra'], match: 'substring', case_sensitive: true });
     expect(detector.find('Zebras zebras')).toEqual([
       { start: 0, end: 5, category: 'DENYLIST' },
-      { start: 2, end: 5, category: 'DENYLIST' },
       { start: 9, end: 12, category: 'DENYLIST' },
+    ]);
+  });
+
+  it('finds only the longest of its terms that end in one place', () => {
+    const terms = ['a', 'aa', 'aaa', 'b a'];
+    const found = (['substring', 'word'] as const).map((match) =>
+      denylist({ terms, match, case_sensitive: true }).find('aaaa b a'),
+    );
+    expect(found.map((matches) => matches.map(({ start, end }) => `${start}-${end}`).join(' '))).toEqual([
+      '0-1 0-2 0-3 1-4 5-8',
+      '5-8',
     ]);
   });
 
@@ -130,7 +140,10 @@ describe('a denylist', () => {
           );
           const order = (a: { start: number; end: number }, b: { start: number; end: number }) =>
             a.start - b.start || a.end - b.end;
-          expect([...new Terms(terms).in(text)].sort(order)).toEqual(expected.sort(order));
+          const longest = expected.filter(
+            ({ start, end }) => !expected.some((other) => other.end === end && other.start < start),
+          );
+          expect([...new Terms(terms).longestIn(text)].sort(order)).toEqual(longest.sort(order));
         },
       ),
     );

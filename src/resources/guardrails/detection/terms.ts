@@ -8,6 +8,11 @@ const isWhiteSpace = (code: number): boolean => (code <= SPACE || code > DELETE)
 /** Maximum number of white space characters that match one white space of a term. */
 export const GAP_MAX = 8;
 
+/** Where in a text an occurrence may begin and end. */
+type Edges = Readonly<{ mayBegin: (place: number) => boolean; mayEnd: (place: number) => boolean }>;
+
+const ANYWHERE: Edges = { mayBegin: () => true, mayEnd: () => true };
+
 /**
  * Finds many terms in one pass over a text (Aho-Corasick). White space in a term matches any white space of up to `GAP_MAX`
  * characters.
@@ -15,7 +20,7 @@ export const GAP_MAX = 8;
 export class Terms {
   private readonly next: Map<number, number>[] = [new Map<number, number>()];
   private readonly fail: number[] = [0];
-  /** The lengths of the terms that end in each state. */
+  /** The lengths of the terms that end in each state, the longest first. */
   private readonly lengths: number[][] = [[]];
 
   constructor(terms: readonly string[]) {
@@ -23,8 +28,11 @@ export class Terms {
     this.link();
   }
 
-  /** The positions of all occurrences, also overlapping ones. */
-  *in(text: string): Generator<Readonly<{ start: number; end: number }>> {
+  /**
+   * The positions of the occurrences that `edges` allow, also overlapping ones. Of those that end in the same place, the longest, so
+   * that there are no more than characters, whatever the terms are.
+   */
+  *longestIn(text: string, { mayBegin, mayEnd }: Edges = ANYWHERE): Generator<Readonly<{ start: number; end: number }>> {
     let state = 0;
     /** The position of each compared character; for a run of white space, of its first character. */
     const places: number[] = [];
@@ -37,7 +45,10 @@ export class Terms {
       if (gap > 1 && gap <= GAP_MAX) continue;
       places.push(at);
       state = this.after(state, isBlank ? SPACE : code);
-      for (const length of this.lengths[state]!) yield { start: places[places.length - length]!, end: at + 1 };
+      const lengths = this.lengths[state]!;
+      if (lengths.length === 0 || !mayEnd(at + 1)) continue;
+      const longest = lengths.find((length) => mayBegin(places[places.length - length]!));
+      if (longest !== undefined) yield { start: places[places.length - longest]!, end: at + 1 };
     }
   }
 
