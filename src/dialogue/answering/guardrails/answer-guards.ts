@@ -47,7 +47,7 @@ export class AnswerGuards {
       if (usage) yield { type: 'usage', ...usage };
       throw error;
     } finally {
-      await this.record(transcript, [...(checked?.decisions ?? []), ...(guard?.decisions ?? [])]);
+      await this.record(transcript, decisionsOfBoth(checked?.decisions ?? [], guard?.decisions ?? []));
     }
   }
 
@@ -77,6 +77,13 @@ export class AnswerGuards {
       this.logger.error(`What guardrails found in turn ${turnId} could not be recorded.`, error);
     }
   }
+}
+
+/** The decisions on acceptance and of the run. The run finds again in its input what was only flagged on acceptance. */
+function decisionsOfBoth(accepted: TurnGuard['decisions'], ofRun: TurnGuard['decisions']): TurnGuard['decisions'] {
+  const isFoundAgain = ({ stage, check, action }: TurnGuard['decisions'][number]) =>
+    stage === 'input' && action === 'flag' && ofRun.some((other) => other.stage === stage && other.check === check);
+  return [...accepted.filter((decision) => !isFoundAgain(decision)), ...ofRun];
 }
 
 function contextOf({ asked, resumption }: Transcript, { shown }: Run) {

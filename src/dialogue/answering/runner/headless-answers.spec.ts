@@ -14,6 +14,7 @@ import {
   WITH_TOOLS,
 } from '../../../../test/support/tool-turns.js';
 import { codePolicy, CodeGuardrails } from '../../../../test/support/guardrails.js';
+import type { RecordGuardrailDecisions } from '../../../resources/guardrails/guardrail-record.commands.js';
 import { AnswerGuards } from '../guardrails/answer-guards.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
 import { cause } from '../../../../test/support/turns.js';
@@ -43,11 +44,14 @@ let tools: ToolsForTests;
 let ledger: string[];
 let known: RecordedEffect | undefined;
 let usage: Usage | null;
+/** The decisions of guardrails that were recorded, in the order of recording. */
+let noted: unknown[];
 beforeEach(() => {
   store = new InMemoryEventStore();
   ledger = [];
   known = undefined;
   usage = null;
+  noted = [];
 });
 
 /** An agent whose model follows a script of rounds, with the given actions. */
@@ -56,6 +60,7 @@ function agentOf(
   actions: ToolsForTests['actions'] = [],
   does?: (ran: Ran) => unknown,
 ): HeadlessAnswers {
+  const execute = async ({ decisions }: RecordGuardrailDecisions) => void noted.push(decisions);
   models = new ScriptedModels((request) => rounds[roundOf(request)]!);
   tools = new ToolsForTests(actions, does);
   return new HeadlessAnswers(
@@ -66,7 +71,7 @@ function agentOf(
       new InMemoryBlobs(),
       undefined,
       undefined,
-      new AnswerGuards(new CodeGuardrails(), { execute: async () => undefined } as unknown as Commands),
+      new AnswerGuards(new CodeGuardrails(), { execute } as unknown as Commands),
     ),
     new Streams(store, systemTiming),
   );
@@ -248,6 +253,20 @@ describe('a headless answer that is guarded', () => {
     expect((await agentOf([]).answer(work({ guardrails }, { checked }))).error).toEqual(blocked);
     expect((await agentOf([]).answer(work({ guardrails }, { input: '"CODE-1234"' }))).error).toEqual(blocked);
     expect(models.requests).toEqual([]);
+  });
+
+  it('counts once what both checks of its input find', async () => {
+    const found = { stage: 'input', check: 'secrets', detector: 'pattern', outcome: 'triggered', category: 'CODE' } as const;
+    const checkedAs = (action: 'flag' | 'redact', matchCount: number, input: string) => {
+      const checked = { decisions: [{ ...found, action, matchCount, score: null }] };
+      return agentOf([[text('Done.')]]).answer(work({ guardrails: codePolicy({ input: action }) }, { input, checked }));
+    };
+    await checkedAs('flag', 1, '"CODE-1234"');
+    await checkedAs('redact', 2, '"[CODE] [CODE]"');
+    expect(noted).toEqual([
+      [expect.objectContaining({ action: 'flag', matchCount: 1 })],
+      [expect.objectContaining({ action: 'redact', matchCount: 2 })],
+    ]);
   });
 
   it('passes the masked input to the model', async () => {
