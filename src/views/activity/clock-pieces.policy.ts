@@ -10,7 +10,7 @@ const NANOSECONDS_PER_MS = 1_000_000;
 
 /** The pieces that cover a period in a time zone, in order. The first begins with the last clock change before the period. */
 export function clockPieces(timezone: string, from: number, until: number): readonly ClockPiece[] {
-  const start = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timezone);
+  const start = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(fullName(timezone));
   // A change at the very beginning counts as a change before the period.
   const first = start.add({ milliseconds: 1 }).getTimeZoneTransition('previous');
   const pieces: ClockPiece[] = [];
@@ -32,5 +32,8 @@ export function clockPieces(timezone: string, from: number, until: number): read
   }
   return pieces;
 }
+
+/** Earlier versions stored schedules with short names such as PST, which only `Intl` knows. */
+const fullName = (timezone: string): string => new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
 
 const offsetOf = (time: Temporal.ZonedDateTime): number => time.offsetNanoseconds / NANOSECONDS_PER_MS;

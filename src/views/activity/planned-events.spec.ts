@@ -46,6 +46,11 @@ describe('an undecided slot', () => {
     expect(slots({ status: 'cancelled' })).toEqual([]);
   });
 
+  it('is planned also if the schedule was stored with the short name of a time zone', () => {
+    const timing = { ...every('0 5 * * *'), timezone: 'PST' } as const;
+    expect(slots({ timing, nextSlotAt: new Date(NOW + HOUR_MS) })).toEqual([['planned', '13:00']]);
+  });
+
   it('is missed after ten minutes and not before, also while no scheduler runs', () => {
     const at = (minutes: number) => ({ timing: every('* * * * *'), nextSlotAt: new Date(NOW + minutes * MINUTE_MS) });
     const seen = slots(at(-12), { from: NOW - HOUR_MS, until: NOW + MINUTE_MS });

@@ -68,12 +68,17 @@ it('a one-time slot is later than the given moment, and a slot at the end of a s
   expect(nextSlot(until, new Date(runAt))).toBeUndefined();
 });
 
+it('a schedule that was stored with the short name of a time zone keeps its slots', () =>
+  expect(first('0 7 * * *', '2026-01-01T00:00:00Z', 'PST')).toBe('2026-01-01T15:00:00.000Z'));
+
 it.each([
   ['Europe/Prague', true],
   ['UTC', true],
   ['+02:00', false],
   ['-0500', false],
   ['Mars/Olympus', false],
+  ['PST', false],
+  ['2026-01-01T00:00[Europe/Prague]', false],
   ['', false],
 ])('whether %j is a time zone: %s', (text, is) => expect(isTimezone(text)).toBe(is));
 

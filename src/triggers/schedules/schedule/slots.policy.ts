@@ -85,8 +85,21 @@ export function cadenceSeconds(recurrence: Recurrence, after: Date): number | un
   return shortest;
 }
 
-/** Offsets such as `+02:00` are rejected, although some runtimes accept them as time zones. */
+/**
+ * Whether a text is the name of an IANA time zone. `Intl` also knows offsets and short names such as PST and IST, which Temporal
+ * refuses, and Temporal also takes the zone of a whole moment.
+ */
 export function isTimezone(text: string): boolean {
+  if (!isKnownTimezone(text)) return false;
+  try {
+    return Boolean(Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether slots can be computed in a time zone. Earlier versions stored schedules with short names too. */
+function isKnownTimezone(text: string): boolean {
   if (text === '' || text.startsWith('+') || text.startsWith('-')) return false;
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: text }));
@@ -134,7 +147,7 @@ function parse(cron: string, timezone: string): Cron {
   if (cron.includes('?') || cron.length > CRON_CHARACTERS_MAX || cron.trim().split(/\s+/).length !== FIELDS) {
     throw invalid(`it needs ${FIELDS} fields`);
   }
-  if (!isTimezone(timezone)) throw new Rejection('invalid-schedule', `unknown timezone: ${timezone}`);
+  if (!isKnownTimezone(timezone)) throw new Rejection('invalid-schedule', `unknown timezone: ${timezone}`);
   try {
     return new Cron(cron, { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
   } catch (error) {
