@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CalledTool, PendingCall } from '../../conversation/conversation.events.js';
+import { parseBoundedJson } from '../../../kernel/bounded-json.js';
+import { Rejection } from '../../../kernel/rejection.js';
 import { recordOf, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
 import type { CallApproval } from '../../../resources/tools/toolbox/tool-kind.port.js';
@@ -148,10 +150,11 @@ function skipped({ id, name: asked }: ModelToolCall): Step {
 function argumentsOf(text: string): { args: Readonly<Record<string, unknown>> } | { problem: string } {
   if (Buffer.byteLength(text) > ARGUMENTS_BYTES_MAX) return { problem: 'The arguments are too long.' };
   try {
-    const args: unknown = text.trim() === '' ? {} : JSON.parse(text);
+    const args = text.trim() === '' ? {} : parseBoundedJson(text, 'The object of arguments');
     if (typeof args === 'object' && args !== null && !Array.isArray(args)) return { args: args as Record<string, unknown> };
-  } catch {
-    // Refused below, like any other text that is not a JSON object.
+  } catch (error) {
+    // Without a problem of its own, the text is refused below, like any other that is not a JSON object.
+    if (error instanceof Rejection) return { problem: error.message };
   }
   return { problem: 'The arguments must be one JSON object.' };
 }

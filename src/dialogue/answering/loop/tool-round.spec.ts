@@ -113,6 +113,8 @@ describe('calls that run', () => {
   });
 });
 
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
 describe('calls that do not run', () => {
   it.each([
     ['{', 'The arguments must be one JSON object.'],
@@ -121,6 +123,7 @@ describe('calls that do not run', () => {
     ['"text"', 'The arguments must be one JSON object.'],
     [`{"a":"${'x'.repeat(ARGUMENTS_BYTES_MAX)}"}`, 'The arguments are too long.'],
     [`{"a":"${'漢'.repeat(ARGUMENTS_BYTES_MAX / 3)}"}`, 'The arguments are too long.'],
+    [`{"a":${nested(4_000)}}`, 'The object of arguments is nested deeper than 100 levels.'],
   ])('are refused for their arguments', async (args, problem) => {
     const { run, toolRound, tools } = scriptedRound();
     expect(await run(modelCall('k1', 'write_a', args))).toMatchObject([{ status: 'error', error: problem, arguments: {} }]);

@@ -53,6 +53,14 @@ describe('the guarded work of a tool', () => {
   });
 });
 
+it('the arguments of a call are masked, as one text if they are nested deeper than those of any call that runs', () => {
+  const masking = new TurnGuard(new CodeGuardrails(), codePolicy({ output: 'redact' }), signal);
+  const within = (text: string, levels: number) => `{"a":${'['.repeat(levels)}"${text}"${']'.repeat(levels)}}`;
+  for (const levels of [1, 100_000]) {
+    expect(masking.callArguments(within('CODE-1234', levels)) === within('[CODE]', levels)).toBe(true);
+  }
+});
+
 describe('retrieved texts', () => {
   const chunk = { text: 'CODE-1234', title: 'Codes', source: 's', filename: 'f', sourceId: 'x', score: 1, tokens: 3 };
   const harmless = { ...chunk, text: 'Nothing' };

@@ -13,6 +13,7 @@ import { type LocalCheck, TextChannel } from './text-channel.js';
 import type { Attached } from './attached-files.js';
 import type { LongWork } from './background-calls.port.js';
 import { textOf } from './tool-result.policy.js';
+import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { blockOf } from './guardrail-block.js';
 import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 import { JsonTexts } from './json-texts.js';
@@ -179,7 +180,10 @@ export class TurnGuard {
     return this.valueNow('output', text);
   }
 
-  /** Masks the arguments of a call. The masked arguments are the ones that run and that are shown. @throws GuardrailBlock */
+  /**
+   * Masks the arguments of a call. The masked arguments are the ones that run and that are shown. Arguments that no call can have are
+   * masked as one text. @throws GuardrailBlock
+   */
   callArguments(text: string): string {
     const args = parsed(text);
     return args === undefined ? this.masked(text) : JSON.stringify(this.valueNow('output', args));
@@ -267,7 +271,7 @@ export class TurnGuard {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text, 'The object of arguments');
   } catch {
     return undefined;
   }

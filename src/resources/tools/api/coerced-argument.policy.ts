@@ -1,3 +1,5 @@
+import { parseBoundedJson } from '../../../kernel/bounded-json.js';
+
 /** Converts an argument to its declared type where possible, because models sometimes write numbers and objects as text. */
 export function coerced(value: unknown, type: unknown): unknown {
   if (type === 'string') return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
@@ -10,7 +12,7 @@ export function coerced(value: unknown, type: unknown): unknown {
 
 function parsed(text: string, type: 'object' | 'array'): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseBoundedJson(text, 'The argument');
     return typeof value === 'object' && value !== null && Array.isArray(value) === (type === 'array') ? value : text;
   } catch {
     return text;
