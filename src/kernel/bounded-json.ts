@@ -155,8 +155,8 @@ function placeOf(byte: number, bytes: Buffer, from: number): number {
   return place < 0 ? bytes.length : place;
 }
 
-/** Parses a JSON text that is embedded in a request, for example in a form field. @throws SyntaxError; Rejection past a limit */
-export function parseBoundedJson(text: string, what: string): unknown {
-  new JsonMeter(what).read(Buffer.from(text));
+/** Parses a JSON text, for example of a form field or a model. @throws SyntaxError; Rejection past a limit */
+export function parseBoundedJson(text: string, what: string, limits = JSON_LIMITS): unknown {
+  new JsonMeter(what, limits).read(Buffer.from(text));
   return JSON.parse(text) as unknown;
 }

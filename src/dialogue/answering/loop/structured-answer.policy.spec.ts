@@ -32,6 +32,12 @@ describe('a structured answer', () => {
     expect(structuredAnswer(text, WHY)).toEqual({ problem: expect.stringMatching(problem) });
   });
 
+  it.each(['', '```'])('is refused if it is nested too deep to be stored, in the fence %j', (fence) => {
+    const deep = `{"why":"so","more":${'['.repeat(4_000)}${']'.repeat(4_000)}}`;
+    const read = structuredAnswer(`${fence}${deep}${fence}`, WHY);
+    expect(read).toEqual({ problem: 'It is nested deeper than 100 levels.' });
+  });
+
   it('may be a list, or an object that contains the list as its value', () => {
     expect(structuredAnswer('[1,2]', LIST)).toEqual({ answer: '[1,2]' });
     expect(structuredAnswer('{"value":[1,2]}', LIST)).toEqual({ answer: '[1,2]' });

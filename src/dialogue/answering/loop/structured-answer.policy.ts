@@ -1,3 +1,5 @@
+import { JSON_LIMITS, parseBoundedJson } from '../../../kernel/bounded-json.js';
+import { Rejection } from '../../../kernel/rejection.js';
 import { problemsWith } from '../../../resources/models/model/response-schema.policy.js';
 import { hasObjectRoot, valueInObjectRoot } from '../../../resources/models/model/object-root.policy.js';
 
@@ -23,6 +25,9 @@ export function structuredAnswer(text: string, schema: Schema): StructuredAnswer
 
 const inOneLine = (problems: readonly string[]): string => problems.join('; ');
 
+/** An answer has a maximum length, so only its nesting is limited. */
+const LIMITS = { ...JSON_LIMITS, entriesMax: Infinity };
+
 type Json = Readonly<{ json: string; value: unknown }>;
 
 /** Some models put the JSON into a Markdown code fence with text around it, whatever the instruction says. */
@@ -35,8 +40,9 @@ function readJson(text: string): Json | Readonly<{ problem: string }> {
 
 function parsed(json: string): Json | Readonly<{ problem: string }> {
   try {
-    return { json, value: JSON.parse(json) };
+    return { json, value: parseBoundedJson(json, 'It', LIMITS) };
   } catch (error) {
+    if (error instanceof Rejection) return { problem: error.message };
     return { problem: `It is not valid JSON: ${(error as Error).message}` };
   }
 }
