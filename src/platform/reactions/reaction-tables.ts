@@ -237,7 +237,13 @@ export class ReactionTable {
   }
 }
 
-/** Requests a retry of a reaction's parked events from the process that runs it, and returns their number. */
+/**
+ * Requests a retry of a reaction's parked events from the process that runs it, and returns their number.
+ * @throws if no reaction of this name has ever run
+ */
 export async function askToRetry(sql: Sql, reaction: string): Promise<number> {
+  const rows = await sql<{ name: string }[]>`select reaction as name from reactions.reaction_checkpoint order by reaction`;
+  const names = rows.map(({ name }) => name);
+  if (!names.includes(reaction)) throw new Error(`There is no reaction ${reaction}; there are ${names.join(', ')}.`);
   return (await sql`update reactions.parked set retry = true where reaction = ${reaction}`).count;
 }

@@ -88,6 +88,13 @@ describe('a reaction', () => {
     await eventually(async () => (await bells.parkedEvents()).length === 0);
   });
 
+  it('refuses to retry the events of a reaction that has never run, and names those that have', async () => {
+    bells.start();
+    await eventually(() => bells.isCheckpointAt(-1n));
+    await expect(askToRetry(bells.sql, 'answer-dor')).rejects.toThrow('There is no reaction answer-dor; there are answer-door.');
+    expect(await askToRetry(bells.sql, 'answer-door')).toBe(0);
+  });
+
   it('acts on a parked event only on request, also if the answer to its parking was lost', async () => {
     let tries = 0;
     const act = (event: Recorded<Rang>) => (++tries <= 6 ? Promise.reject(new Error('unlucky')) : bells.listen(event));
