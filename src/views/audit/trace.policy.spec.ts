@@ -56,6 +56,18 @@ describe('a trace', () => {
     expect(added!.journal).toEqual({ stream: 'message-t1', frames: 7, lastId: 6, sha256: 'ff' });
   });
 
+  it.each([
+    '',
+    'null',
+    '"text"',
+    '{}',
+    '{"turnId":5,"frames":7,"lastId":6,"sha256":"ff"}',
+    '{"turnId":"t1","frames":7,"lastId":6}',
+  ])('shows a seal that somebody has changed to %j without frames', (data) => {
+    const [sealed] = traceOf([event('sealed', 'request', { type: 'TurnSealed', data })]);
+    expect([sealed!.event.id, sealed!.journal]).toEqual(['sealed', undefined]);
+  });
+
   it('shows events that are too deep as siblings of their causes', () => {
     const links = 10_000;
     const trace = traceOf(Array.from({ length: links }, (_, n) => event(`e${n}`, n === 0 ? 'request' : `e${n - 1}`)));

@@ -54,10 +54,21 @@ function nodesFrom(effects: ReadonlyMap<string | undefined, readonly TracedEvent
 /** Events that summarize the frames of an answer that was generated in the conversation or added to it. */
 export const SUMMARIES: readonly string[] = ['TurnSealed', 'TurnAppended'];
 
+/** Undefined also for a summary that somebody has changed, so that the trace still shows the other events. */
 function journalOf({ type, data }: TracedEvent): Journal | undefined {
   if (!SUMMARIES.includes(type)) return undefined;
-  const { turnId, frames, lastId, sha256 } = JSON.parse(data) as { turnId: string } & Journal;
-  return { stream: `message-${turnId}`, frames, lastId, sha256 };
+  const { turnId, frames, lastId, sha256 } = fieldsIn(data);
+  const isWhole =
+    typeof turnId === 'string' && typeof frames === 'number' && typeof lastId === 'number' && typeof sha256 === 'string';
+  return isWhole ? { stream: `message-${turnId}`, frames, lastId, sha256 } : undefined;
+}
+
+function fieldsIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
 }
 
 /**
