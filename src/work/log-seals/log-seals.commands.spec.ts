@@ -77,17 +77,20 @@ describe('the seals of the log', () => {
     expect((await seals()).map(({ number, events }) => [number, events.length])).toEqual([[1, 5], [2, 2]]); // oxfmt-ignore
   });
 
-  it.each(['{}', 'null', '{"number":1,"after":"-1","upTo":"seven","events":[]}'])(
-    'are not continued after a newest seal that was changed to %s, which the error names',
-    async (data) => {
-      await happened('agent-1');
-      const changed = { id: systemIds.next(), type: 'LogSealed', data, metadata: encodeMetadata(CAUSE) };
-      await store.append(LOG_SEALS_STREAM, 'none', [changed]);
-      await expect(process().tick()).rejects.toThrow(
-        'The newest seal, event 0 of logSeals-log, was changed: it names no position up to which it seals the log. No further event is sealed.',
-      );
-    },
-  );
+  it.each([
+    '{}',
+    'null',
+    '{"number":1,"after":"-1","upTo":"seven","events":[]}',
+    '{"number":1,"after":"-1","upTo":"1000","events":[]}',
+    '{"number":1,"after":"-1","upTo":"99999999999999999999","events":[]}',
+  ])('are not continued after a newest seal that was changed to %s, which the error names', async (data) => {
+    await happened('agent-1');
+    const changed = { id: systemIds.next(), type: 'LogSealed', data, metadata: encodeMetadata(CAUSE) };
+    await store.append(LOG_SEALS_STREAM, 'none', [changed]);
+    await expect(process().tick()).rejects.toThrow(
+      'The newest seal, event 0 of logSeals-log, was changed: it names no position before its own up to which it seals the log. No further event is sealed.',
+    );
+  });
 
   it('of a long log fit into an append each, and a tick appends some of them', async () => {
     const name = (index: number) => `agent-${index}${'x'.repeat(900)}`;

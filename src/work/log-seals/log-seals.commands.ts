@@ -18,7 +18,7 @@ class SealChanged extends Error {
   override readonly name = 'SealChanged';
   constructor(revision: ExpectedRevision) {
     super(
-      `The newest seal, event ${revision} of ${LOG_SEALS_STREAM}, was changed: it names no position up to which it seals the log. No further event is sealed.`,
+      `The newest seal, event ${revision} of ${LOG_SEALS_STREAM}, was changed: it names no position before its own up to which it seals the log. No further event is sealed.`,
     );
   }
 }
@@ -38,9 +38,10 @@ export class SealLogHandler implements Handler<SealLog> {
   ) {}
 
   async execute({ cause }: SealLog): Promise<boolean> {
-    const { state, revision } = await this.streams.foldOnwards(LOG_SEALS_STREAM, logSeals);
+    const { state, revision, position } = await this.streams.foldOnwards(LOG_SEALS_STREAM, logSeals);
     const { upTo } = state;
-    if (!POSITION.test(upTo)) throw new SealChanged(revision);
+    // After a later position nothing would be sealed until the log has grown past it.
+    if (!POSITION.test(upTo) || (position !== undefined && BigInt(upTo) >= position)) throw new SealChanged(revision);
     const { isFull, ...sealable } = await this.sealableAfter(upTo);
     // A seal of nothing but the last seal would be followed by a seal of itself, for ever.
     if (sealable.events.every(([stream]) => stream === LOG_SEALS_STREAM)) return false;
