@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { OWN_THREAD, threadTimeMs } from '../thread-time.js';
 import { type YamlBounds, YamlBusy, type YamlDeadlines, YamlDocuments, YamlRefused } from './yaml-documents.port.js';
+import { cutText } from '../../kernel/cut-text.js';
 
 /** Maximum number of threads. Further texts wait. */
 const THREADS_MAX = 2;
@@ -83,7 +84,7 @@ export class YamlThreads extends YamlDocuments {
     this.running++;
     try {
       const reply = await this.ask(text);
-      if ('refused' in reply) throw new YamlRefused(reply.refused.slice(0, PROBLEM_CHARACTERS_MAX));
+      if ('refused' in reply) throw new YamlRefused(cutText(reply.refused, PROBLEM_CHARACTERS_MAX));
       return reply.value;
     } finally {
       this.running--;

@@ -9,6 +9,7 @@ import type { TaskEvent } from '../../work/tasks/task.events.js';
 import { attachmentCodec } from './attachment.codec.js';
 import { type AttachmentEvent, type AttachmentStored, attachmentStream } from './attachment.events.js';
 import { KEEPING_PERCENT } from './attachment.policy.js';
+import { cutText } from '../../kernel/cut-text.js';
 
 type About<Type extends string, More extends object = object> = Notification<
   Type,
@@ -50,7 +51,7 @@ function attachmentNotification(stored: Stored, { type, data }: AttachmentEvent)
       return { type: 'attachment.completed', scope, payload: { ...payload, ...more } };
     }
     case 'AttachmentFailed':
-      return { type: 'attachment.failed', scope, payload: { ...payload, error: data.reason.slice(0, REASON_CHARACTERS_MAX) } };
+      return { type: 'attachment.failed', scope, payload: { ...payload, error: cutText(data.reason, REASON_CHARACTERS_MAX) } };
   }
 }
 

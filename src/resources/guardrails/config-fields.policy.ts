@@ -1,4 +1,5 @@
 import { isJsonObject } from '../json-object.policy.js';
+import { cutText } from '../../kernel/cut-text.js';
 
 /** Reads and validates one field of a configuration. */
 export type FieldRule<T> = Readonly<{
@@ -27,7 +28,7 @@ export function readFields<T>(value: unknown, rules: FieldRules<T>, at: string):
   const names = Object.keys(rules) as (keyof T & string)[];
   const problems = Object.keys(value)
     .filter((key) => !names.some((name) => name === key))
-    .map((key) => `${at}.${key.slice(0, KEY_SHOWN_MAX)} is not known.`);
+    .map((key) => `${at}.${cutText(key, KEY_SHOWN_MAX)} is not known.`);
   const kept: Record<string, unknown> = {};
   const values: Partial<T> = {};
   let isComplete = true;

@@ -1,5 +1,6 @@
 import { documentBlock } from './document-block.policy.js';
 import type { PromptNamespaces } from './prompt.port.js';
+import { cutText } from '../../kernel/cut-text.js';
 
 const FILE_NAME_CHARACTERS_MAX = 255;
 
@@ -60,4 +61,4 @@ function scalarsOf(passthrough: Readonly<Record<string, unknown>>) {
 }
 
 /** An untrusted file name without control characters, cut to a bounded length. */
-export const cleanFileName = (name: string): string => name.replace(/\p{Cc}+/gu, '').slice(0, FILE_NAME_CHARACTERS_MAX);
+export const cleanFileName = (name: string): string => cutText(name.replace(/\p{Cc}+/gu, ''), FILE_NAME_CHARACTERS_MAX);

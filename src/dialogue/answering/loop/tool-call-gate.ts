@@ -10,6 +10,7 @@ import type { ExecutionMode } from './execution-mode.policy.js';
 import { failureOf } from './call-ends.policy.js';
 import { type OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { SHOWN_RESULT_BYTES_MAX } from './tool-result.policy.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 /** Maximum size of the arguments of one call as JSON. */
 export const ARGUMENTS_BYTES_MAX = 32 * 1024;
@@ -64,7 +65,7 @@ export class ToolCallGate {
     const offer = this.setting.offered.byName(asked.name);
     const parsed = argumentsOf(asked.arguments);
     const args = 'problem' in parsed ? {} : parsed.args;
-    const name = asked.name.slice(0, TOOL_NAME_CHARACTERS_MAX);
+    const name = cutText(asked.name, TOOL_NAME_CHARACTERS_MAX);
     const tool = !offer
       ? { toolId: '', toolName: 'unknown', actionName: name }
       : offer.runBy === 'client'

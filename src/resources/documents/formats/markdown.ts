@@ -2,6 +2,7 @@ import { Lexer, type Token } from 'marked';
 import type { Section } from '../document.port.js';
 import { headingsIn } from './markdown-headings.js';
 import { titleOf } from './plain-text.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 const FRONT_MATTER = /^---\n([\s\S]*?)\n---\n/;
 const QUOTED = /^(["'])(.*)\1$/;
@@ -31,7 +32,7 @@ export const parseMdx = (filename: string, text: string): readonly Section[] =>
 function titleIn(frontMatter: string): string {
   const line = frontMatter.split('\n').find((each) => each.startsWith('title:')) ?? '';
   const value = line.slice('title:'.length).trim();
-  return (QUOTED.exec(value)?.[2] ?? value).slice(0, TITLE_CHARACTERS_MAX);
+  return cutText(QUOTED.exec(value)?.[2] ?? value, TITLE_CHARACTERS_MAX);
 }
 
 const plain = (written: string): string =>

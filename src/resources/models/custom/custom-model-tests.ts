@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Timing } from '../../../kernel/timing.js';
 import { withoutTrailing } from '../../../kernel/trailing.js';
 import { AddressRefused, OutgoingFailed, OutgoingHttp } from '../../../platform/outgoing/outgoing-http.port.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 const TEST_MS_MAX = 5_000;
 const ERROR_CHARACTERS_MAX = 500;
@@ -51,7 +52,7 @@ export class CustomModelTests {
         return { ok: true };
       }
       const error = (await errorIn(reply)).replaceAll(apiKey, '[secret]');
-      return { ok: false, error: error.slice(0, ERROR_CHARACTERS_MAX) };
+      return { ok: false, error: cutText(error, ERROR_CHARACTERS_MAX) };
     } catch (error) {
       if (patience.aborted) return { ok: false, error: `The endpoint did not answer within ${TEST_MS_MAX / 1_000} seconds.` };
       return failureIn(error);

@@ -5,6 +5,7 @@ import { AddressRefused, OutgoingHttp } from '../../../platform/outgoing/outgoin
 import type { CustomModelDefinition } from './custom-model.events.js';
 import { API_KEY, checkedModel, type CheckedModel } from './custom-model.policy.js';
 import { ModelNotPortable, type PortableModel, PortableModels } from './portable-models.port.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 const REASON_CHARACTERS_MAX = 300;
 
@@ -37,6 +38,6 @@ function checkedPortable(model: PortableModel, apiKey: string): CheckedModel {
     return checkedModel({ displayName, upstreamModelId, baseUrl, capabilities, apiKey, description: '', enabled: true });
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    throw new ModelNotPortable(`cannot be added: ${error.message.slice(0, REASON_CHARACTERS_MAX)}; skipped`);
+    throw new ModelNotPortable(`cannot be added: ${cutText(error.message, REASON_CHARACTERS_MAX)}; skipped`);
   }
 }

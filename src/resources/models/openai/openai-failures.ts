@@ -3,6 +3,7 @@ import { FrameTooLong } from './event-stream-reader.js';
 import { AnswerTooLong } from './streamed-response.js';
 import { AddressRefused } from '../../../platform/outgoing/outgoing-http.port.js';
 import { ModelFailed, type ModelFailure } from '../model/language-model.port.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 const VERDICTS = {
   unavailable: ['The language model cannot be reached right now. Please try again later.', true],
@@ -45,7 +46,7 @@ export const REASON_CHARACTERS_MAX = 8_000;
 /** The texts of an endpoint's error in which its reason is searched. Endpoints also put other values into these fields. */
 export const reasonIn = (...stated: readonly unknown[]): string =>
   stated
-    .map((each) => (typeof each === 'string' ? each.slice(0, REASON_CHARACTERS_MAX) : typeof each === 'number' ? each : ''))
+    .map((each) => (typeof each === 'string' ? cutText(each, REASON_CHARACTERS_MAX) : typeof each === 'number' ? each : ''))
     .join(' ');
 
 const TOO_LONG =

@@ -5,6 +5,7 @@ import { BoundedThreads, ThreadFailed } from '../../../platform/sandbox/bounded-
 import { TemplateEngine, TemplateFailed } from './template-engine.port.js';
 import { needsTooMuchMemory, tooManyTemplates } from './template-failures.js';
 import type { TemplateLimits } from './template-limits.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 const ERROR_CHARACTERS_MAX = 300;
 const TOO_LARGE = 'too large';
@@ -42,7 +43,7 @@ export class TemplateThreads extends TemplateEngine {
     if (answer.error === TOO_LARGE) {
       throw new TemplateFailed('too-large', `The prompt template wrote more than ${outputCharactersMax} characters.`);
     }
-    throw new TemplateFailed('invalid', `The prompt template is not valid: ${answer.error.slice(0, ERROR_CHARACTERS_MAX)}`);
+    throw new TemplateFailed('invalid', `The prompt template is not valid: ${cutText(answer.error, ERROR_CHARACTERS_MAX)}`);
   }
 
   private failureOf({ failure }: ThreadFailed): TemplateFailed {

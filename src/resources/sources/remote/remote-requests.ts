@@ -5,6 +5,7 @@ import {
   type OutgoingResponse,
 } from '../../../platform/outgoing/outgoing-http.port.js';
 import type { RemoteLimits } from './remote-limits.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 const REASON_CHARACTERS_MAX = 300;
 
@@ -15,7 +16,7 @@ export class PageNotFetched extends Error {
     reason: string,
     readonly isTransient: boolean,
   ) {
-    super(reason.slice(0, REASON_CHARACTERS_MAX));
+    super(cutText(reason, REASON_CHARACTERS_MAX));
   }
 }
 

@@ -20,6 +20,7 @@ import {
 } from './source.events.js';
 import { namesOf } from './file-names.policy.js';
 import { warningsOf, whatIsRead } from './page-warnings.policy.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 type About<Type extends string, Payload extends object> = Notification<Type, 'source', { source_id: string } & Payload>;
 
@@ -123,7 +124,7 @@ function ingestionNotification(
         },
       };
     case 'SourceIngestFailed': {
-      const error = event.data.reason.slice(0, REASON_CHARACTERS_MAX);
+      const error = cutText(event.data.reason, REASON_CHARACTERS_MAX);
       return { type: 'source.ingest.failed', scope, payload: { ...about, error } };
     }
   }

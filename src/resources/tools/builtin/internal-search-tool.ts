@@ -5,6 +5,7 @@ import { Search, sourceOf } from '../../sources/chunks/search.port.js';
 import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, ToolFailed, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
 import { type CallArguments, filledAction, textArgument, unknownAction } from '../toolbox/call-arguments.policy.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 /** The limits of one search. A model can search again. */
 export const SEARCH_CHUNKS_MAX = 10;
@@ -88,5 +89,5 @@ function withinBounds<S extends Readonly<{ text: string }>>(sources: readonly S[
     characters += text.length;
     return index === 0 || characters <= SEARCH_CHARACTERS_MAX;
   });
-  return fitting.map((source) => ({ ...source, text: source.text.slice(0, SEARCH_CHARACTERS_MAX) }));
+  return fitting.map((source) => ({ ...source, text: cutText(source.text, SEARCH_CHARACTERS_MAX) }));
 }

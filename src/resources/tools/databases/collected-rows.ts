@@ -1,5 +1,6 @@
 import type { ForeignRows } from './foreign-database.port.js';
 import type { QueryLimits } from './query-limits.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 type Columns = readonly Readonly<{ name: string }>[];
 
@@ -46,6 +47,6 @@ export class CollectedRows {
     const text = typeof value === 'string' ? value : typeof value === 'object' && value !== null ? JSON.stringify(value) : '';
     if (text.length <= this.limits.valueCharactersMax) return value;
     this.truncated = true;
-    return text.slice(0, this.limits.valueCharactersMax) + CUT;
+    return cutText(text, this.limits.valueCharactersMax) + CUT;
   }
 }

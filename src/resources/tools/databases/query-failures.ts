@@ -1,6 +1,7 @@
 import type { ConnectionTarget } from './connection-target.js';
 import type { QueryLimits } from './query-limits.js';
 import type { QueryFailure } from './query-program.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 export const OUTCOME_UNKNOWN = 'It is unknown whether the statement has changed anything.';
 
@@ -30,7 +31,7 @@ export function failureText({ stage, code, text, tooMuch, crashed }: QueryFailur
   }
   if (code === undefined || text === undefined) return `The connection to the database was lost.${unknown}`;
   if (code === STATEMENT_STOPPED) return `The statement was stopped after ${limits.statementMs / 1000} seconds: ask for less.`;
-  const said = withoutSecret(text, target.password).slice(0, TEXT_CHARACTERS_MAX);
+  const said = cutText(withoutSecret(text, target.password), TEXT_CHARACTERS_MAX);
   if (code === READ_ONLY && !mayWrite) return `${said}. This tool only reads. Its owner can allow writes in its settings.`;
   return `The database refuses the statement: ${said} (${code})`;
 }

@@ -1,6 +1,7 @@
 import { Rejection } from '../../../kernel/rejection.js';
 import type { ActionDefinition, ParameterDefinition, ParametersDefinition } from '../toolbox/tool.events.js';
 import { isJsonObject } from '../../json-object.policy.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 export const MCP_TOOLS_MAX = 200;
 export const MCP_DESCRIPTION_CHARACTERS_MAX = 4096;
@@ -34,7 +35,7 @@ function actionOf({ name, description = '', inputSchema, annotations = {} }: Lis
   const hints = HINTS.flatMap((hint) => (typeof annotations[hint] === 'boolean' ? [[hint, annotations[hint]]] : []));
   return {
     name,
-    description: description.slice(0, MCP_DESCRIPTION_CHARACTERS_MAX),
+    description: cutText(description, MCP_DESCRIPTION_CHARACTERS_MAX),
     active: true,
     parameters: parametersOf(inputSchema),
     ...(hints.length > 0 && { annotations: Object.fromEntries(hints) as NonNullable<ActionDefinition['annotations']> }),

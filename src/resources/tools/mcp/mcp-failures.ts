@@ -1,5 +1,6 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 import { AddressRefused, OutgoingFailed } from '../../../platform/outgoing/outgoing-http.port.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 /** The response exceeds the maximum size. */
 export class AnswerTooLarge extends Error {
@@ -81,7 +82,7 @@ export function failureText(error: unknown): string {
   const status = statusOf(error);
   if (status !== undefined) return textOfStatus(status);
   const protocol = found(error, ProtocolError);
-  if (protocol) return `The tool server refused: ${protocol.message.slice(0, REASON_CHARACTERS_MAX)}`;
+  if (protocol) return `The tool server refused: ${cutText(protocol.message, REASON_CHARACTERS_MAX)}`;
   const sdk = found(error, SdkError);
   const isLate = sdk?.code === SdkErrorCode.RequestTimeout || [...chain(error)].some(({ name }) => name === 'TimeoutError');
   if (isLate) return 'The tool server did not answer in time.';

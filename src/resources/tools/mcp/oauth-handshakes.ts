@@ -17,6 +17,7 @@ import { AwaitSignIn, FailSignIn, GrantSignIn, StartHandshake, TakeSignInState }
 import { handshakeNotFound, type OAuthGrant, oauthGrant } from './sign-in/oauth.decider.js';
 import { type GrantedTool, oauthStream } from './sign-in/oauth.events.js';
 import { TOKENS } from './oauth-grants.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 /** The time limit for the owner's sign-in. */
 export const HANDSHAKE_TTL_MS = 10 * 60_000;
@@ -94,7 +95,7 @@ export class OAuthHandshakes {
       const offered = await this.toolServers.actionsFor(serverUrl, tokens.accessToken, cause);
       const tools = offered.map(({ name, description }) => ({
         name,
-        description: description.slice(0, DESCRIPTION_CHARACTERS_MAX),
+        description: cutText(description, DESCRIPTION_CHARACTERS_MAX),
       }));
       return await this.granted(taken, tokens, tools, cause);
     } catch (failure) {

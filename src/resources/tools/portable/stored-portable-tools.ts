@@ -19,6 +19,7 @@ import { ToolSetup } from '../toolbox/tool-setup.js';
 import { portableChoices, portableConfig } from './portable-config.policy.js';
 import { type PortableTool, PortableTools, type PreparedTool, ToolNotPortable } from './portable-tools.port.js';
 import { isJsonObject, type JsonObject } from '../../json-object.policy.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 type Secrets = Readonly<Record<string, string>>;
 
@@ -168,7 +169,7 @@ function whyNot({ code, message, details }: Rejection): string {
   if (code === 'tool-server-refused') return UNSAFE;
   const errors = details?.['errors'];
   const reasons = typeof errors === 'object' && errors !== null ? Object.values(errors).join('; ') : message;
-  return `cannot be set up: ${reasons.slice(0, REASON_CHARACTERS_MAX)}; not created`;
+  return `cannot be set up: ${cutText(reasons, REASON_CHARACTERS_MAX)}; not created`;
 }
 
 /** Applies the owner's changes to the actions, and warns about actions and parameters that do not exist. */

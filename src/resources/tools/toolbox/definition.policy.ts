@@ -3,6 +3,7 @@ import type { ActionChoice } from './action.policy.js';
 import { problemOfParameters } from './arguments.policy.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
 import { isJsonObject } from '../../json-object.policy.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 export const TOOL_NAME_CHARACTERS_MAX = 200;
 export const TOOL_DESCRIPTION_CHARACTERS_MAX = 10_000;
@@ -33,7 +34,7 @@ export function refuseFunctionNames(config: Readonly<Record<string, unknown>>): 
   const { actions } = config;
   const wrong = isJsonObject(actions) ? Object.keys(actions).find((name) => !FUNCTION_NAME.test(name)) : undefined;
   if (wrong === undefined) return;
-  const text = `Invalid function name '${wrong.slice(0, ACTION_NAME_CHARACTERS_MAX)}': only letters, digits, _ and - are allowed, at most 64 of them.`;
+  const text = `Invalid function name '${cutText(wrong, ACTION_NAME_CHARACTERS_MAX)}': only letters, digits, _ and - are allowed, at most 64 of them.`;
   throw new Rejection('tool-invalid', text, { param: 'tools[].function.name' });
 }
 
@@ -70,7 +71,7 @@ export function readChoices(given: unknown, known: readonly ActionDefinition[]):
   return given.map((choice: unknown): ActionChoice => {
     if (!isJsonObject(choice) || typeof choice['name'] !== 'string') throw refused('Every action needs a name');
     if (!names.has(choice['name']))
-      throw refused(`This tool has no action ${choice['name'].slice(0, ACTION_NAME_CHARACTERS_MAX)}`);
+      throw refused(`This tool has no action ${cutText(choice['name'], ACTION_NAME_CHARACTERS_MAX)}`);
     const problem = problemOfChoice(choice);
     if (problem !== undefined) throw refused(`${choice['name']}: ${problem}`);
     return Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== null)) as ActionChoice;

@@ -1,4 +1,5 @@
 import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
@@ -72,7 +73,7 @@ class PageWriter {
   text(text: string): void {
     if (this.leftOut) return;
     if (!this.inTitle) this.write(this.preformatted > 0 ? text : text.replace(/\s+/g, ' '));
-    else if (this.title.length < TITLE_CHARACTERS_MAX) this.title += text.slice(0, TITLE_CHARACTERS_MAX);
+    else if (this.title.length < TITLE_CHARACTERS_MAX) this.title += cutText(text, TITLE_CHARACTERS_MAX);
   }
 
   close(name: string): void {
@@ -99,7 +100,7 @@ class PageWriter {
     this.end();
     const text = this.blocks.join('').trim();
     const title = this.title.replace(/\s+/g, ' ').trim();
-    return { title, text: text.slice(0, PAGE_CHARACTERS_MAX), isCut: !isWhole || text.length > PAGE_CHARACTERS_MAX };
+    return { title, text: cutText(text, PAGE_CHARACTERS_MAX), isCut: !isWhole || text.length > PAGE_CHARACTERS_MAX };
   }
 
   private write(text: string): void {

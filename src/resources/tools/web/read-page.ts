@@ -5,6 +5,7 @@ import { PAGE_CHARACTERS_MAX, pageAsMarkdown, type PageText } from './page-markd
 import { isText, textOf } from '../../../platform/outgoing/response-text.policy.js';
 import { ask, failedStatus } from './web-call.js';
 import { PageFailed, type WebPage, WebPages } from './web-pages.port.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 const ACCEPT = 'text/html, text/*;q=0.9, application/json;q=0.8, */*;q=0.1';
 
@@ -32,7 +33,7 @@ async function readable(response: OutgoingResponse): Promise<PageText> {
   const type = response.headers['content-type'] ?? '';
   const isPage = /html/i.test(type) || (type === '' && /^\s*<(!doctype|html|head|body)\b/i.test(text));
   if (isPage) return pageAsMarkdown(text, response.url);
-  return { title: '', text: text.slice(0, PAGE_CHARACTERS_MAX), isCut: text.length > PAGE_CHARACTERS_MAX };
+  return { title: '', text: cutText(text, PAGE_CHARACTERS_MAX), isCut: text.length > PAGE_CHARACTERS_MAX };
 }
 
 @Injectable()

@@ -15,6 +15,7 @@ import { givenText, optionalText } from './web-arguments.policy.js';
 import { addressOf, ask, failedStatus, parsed } from './web-call.js';
 import { WebEndpoints } from './web-endpoints.js';
 import { isJsonObject } from '../../json-object.policy.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 export const TELEGRAM_TEXT_CHARACTERS_MAX = 4096;
 const TELEGRAM_CAPTION_CHARACTERS_MAX = 1024;
@@ -100,7 +101,7 @@ export class TelegramTool extends ToolKind {
     const answer = parsed(response);
     if (response.status >= 300 || answer?.['ok'] !== true) {
       const reason =
-        typeof answer?.['description'] === 'string' ? answer['description'].slice(0, REASON_CHARACTERS_MAX) : undefined;
+        typeof answer?.['description'] === 'string' ? cutText(answer['description'], REASON_CHARACTERS_MAX) : undefined;
       const failed = failedStatus('Telegram', response);
       throw reason === undefined ? failed : new ToolFailed(`${failed.message} ${reason.replaceAll(token, '[secret]')}`);
     }

@@ -1,6 +1,7 @@
 import type { Decision } from '../../../kernel/event-sourcing/decider.js';
 import { aboutMonitor, checkAfter, type Monitor, monitor, paused, withinAnHour } from './monitor.decider.js';
 import type { MonitorChecked, MonitorEvent, Seen } from './monitor.events.js';
+import { cutText } from '../../../kernel/cut-text.js';
 
 /** The result of a check. `isFinal`: later checks would fail as well. */
 export type CheckResult = Readonly<
@@ -52,7 +53,7 @@ function reported(state: Monitor, check: number, look: CheckResult, now: Date): 
       check,
       outcome: look.outcome,
       ...(seen && !isSame(seen, state.seen) && { seen }),
-      error: 'error' in look ? look.error.slice(0, ERROR_CHARACTERS_MAX) : null,
+      error: 'error' in look ? cutText(look.error, ERROR_CHARACTERS_MAX) : null,
       usage: look.usage,
       judgeFailures: look.outcome === 'unjudged' ? state.judgeFailures + 1 : 'error' in look ? state.judgeFailures : 0,
       checkedAt: now.toISOString(),

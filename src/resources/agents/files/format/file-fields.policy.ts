@@ -2,6 +2,7 @@ import { isNameable } from '../../../../kernel/nameable.js';
 import { Rejection } from '../../../../kernel/rejection.js';
 import { TITLE_CHARACTERS_MAX } from '../../agent.policy.js';
 import { isJsonObject, type JsonObject } from '../../../json-object.policy.js';
+import { cutText } from '../../../../kernel/cut-text.js';
 
 const SHOWN_CHARACTERS_MAX = 100;
 
@@ -10,7 +11,7 @@ export const fileRefused = (text: string) => new Rejection('invalid-request', te
 /** A value as a rejection shows it. */
 export const shown = (value: unknown): string => {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  return `'${text.slice(0, SHOWN_CHARACTERS_MAX)}'`;
+  return `'${cutText(text, SHOWN_CHARACTERS_MAX)}'`;
 };
 
 /** Reads the fields of one mapping, checks their types, and records the keys that nothing has read. */
@@ -102,7 +103,7 @@ export class Fields {
   end(): void {
     for (const key of Object.keys(this.value)) {
       if (!this.asked.has(key))
-        this.unknown.push(`${this.path === '' ? '' : `${this.path}.`}${key.slice(0, SHOWN_CHARACTERS_MAX)}`);
+        this.unknown.push(`${this.path === '' ? '' : `${this.path}.`}${cutText(key, SHOWN_CHARACTERS_MAX)}`);
     }
   }
 
