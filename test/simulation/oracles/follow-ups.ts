@@ -27,7 +27,10 @@ export function* jobs(log: LogView): Generator<string> {
   }
 }
 
-/** A check of a monitor is claimed and reported once, with one request. Each finding has one follow-up. */
+/**
+ * A check of a monitor is claimed and reported once, with one request. Each finding has one follow-up, or none if the conversation
+ * was deleted.
+ */
 export function* monitors(log: LogView, { outside }: Pick<World, 'outside'>): Generator<string> {
   const looks = new Set<string>();
   for (const look of outside.looks) {
@@ -38,12 +41,15 @@ export function* monitors(log: LogView, { outside }: Pick<World, 'outside'>): Ge
     yield* checks(stream, facts);
     const keys = facts.flatMap(({ type, data }) => followUpKeyOf(stream.slice('monitor-'.length), type, data));
     if (new Set(keys).size !== keys.length) yield `${stream} found the same twice.`;
+    const isUntold = log.isDeleted(facts[0]!.data['conversationId']);
     for (const key of keys) {
       const followUps = log.named('FollowUpRequested').filter(({ data }) => data['dedupeKey'] === key);
-      if (followUps.length !== 1) yield `${followUps.length} follow-ups were requested for ${key}.`;
+      if (followUps.length > 1 || (followUps.length === 0 && !isUntold))
+        yield `${followUps.length} follow-ups were requested for ${key}.`;
     }
     const own = log.named('FollowUpRequested').filter(({ data }) => data['refId'] === facts[0]!.data['monitorId']);
-    if (own.length !== keys.length) yield `${stream} has ${own.length} follow-ups for ${keys.length} occasions.`;
+    if (isUntold ? own.length > keys.length : own.length !== keys.length)
+      yield `${stream} has ${own.length} follow-ups for ${keys.length} occasions.`;
   }
 }
 

@@ -32,6 +32,10 @@ export class LogView {
     return (this.byStream.get(`message-${messageId}`) ?? []).map(({ stored }) => stored);
   }
 
+  isDeleted(conversationId: unknown): boolean {
+    return this.named('ConversationDeleted').some(({ data }) => data['conversationId'] === conversationId);
+  }
+
   /** What has not ended yet. */
   get open(): readonly string[] {
     const sealed = new Set(this.named('TurnSealed', 'TurnAppended').map(({ data }) => data['turnId']));
@@ -63,11 +67,11 @@ export class LogView {
     const requested = new Set(this.named('FollowUpRequested').map(({ data }) => String(data['dedupeKey'])));
     for (const { data } of this.named('MonitorFollowUpRequested')) {
       const key = `monitor:${data['monitorId'] as string}:${data['followUp'] as number}`;
-      if (!requested.has(key)) yield `follow-up ${key}`;
+      if (!requested.has(key) && !this.isDeleted(data['conversationId'])) yield `follow-up ${key}`;
     }
     for (const { data } of this.named('MonitorCompleted')) {
       const key = `monitor_expired:${data['monitorId'] as string}:end`;
-      if (data['isNews'] === true && !requested.has(key)) yield `follow-up ${key}`;
+      if (data['isNews'] === true && !requested.has(key) && !this.isDeleted(data['conversationId'])) yield `follow-up ${key}`;
     }
     for (const [stream, facts] of this.of('followUps')) {
       const count = (isOfType: (type: string) => boolean) => facts.filter(({ type }) => isOfType(type)).length;
@@ -81,8 +85,7 @@ export class LogView {
       const runId = data['runId'] as string;
       const conversationId = this.byStream.get(`run-${runId}`)?.[0]?.data['conversationId'];
       const isAdded = this.byStream.get(`scheduleRun-${runId}`)?.some(({ type }) => type === 'ScheduledRunAppended');
-      const isGone = this.named('ConversationDeleted').some((deleted) => deleted.data['conversationId'] === conversationId);
-      if (conversationId !== undefined && !isAdded && !isGone) yield `what ${runId} said to its chat`;
+      if (conversationId !== undefined && !isAdded && !this.isDeleted(conversationId)) yield `what ${runId} said to its chat`;
     }
   }
 
