@@ -112,6 +112,15 @@ describe('a guarded answer', () => {
     expect(decisions).toMatchObject([{ stage: 'output', check: 'secrets', action: 'redact', matchCount: 2 }]);
   });
 
+  it.each(['monitor_only', 'scan_all'] as const)(
+    'leaves the arguments of a call to the check before it runs, if it only flags: %s',
+    async (mode) => {
+      const flagging = { ...codePolicy({ output: 'flag' }), mode };
+      const { shown, decisions } = await guarded([call({ code: 'CODE-1234' }), call({ code: 'CODE-1234' })], flagging);
+      expect([shown.length, decisions]).toEqual([2, []]);
+    },
+  );
+
   it('shows complete sentences before a call and the rest after it', async () => {
     const { shown } = await guarded([text('Done. CO'), call(), text('DE-1234')], REDACTING);
     expect(shown).toEqual([text('Done.'), call(), text(' [CODE]')]);

@@ -107,8 +107,6 @@ export class GuardedAnswer {
     else if (delta.type === 'round-over' && this.context.schema) this.whole.text = new GrowingText();
     else if (delta.type === 'notice') this.others.push(delta.text);
     else if (delta.type === 'progress') this.others.push(textsOf(delta.frame));
-    else if (delta.type === 'tool-call') this.others.push(delta.record.arguments);
-    else if (delta.type === 'calls') this.others.push(delta.records.map((record) => record['arguments']));
     else if (delta.type === 'sources' || delta.type === 'found') this.know(delta.sources);
   }
 
@@ -214,8 +212,9 @@ export class GuardedAnswer {
     if (usage) yield { type: 'usage', ...usage };
   }
 
+  /** The matches in the arguments were noted when the call was made, and a call appears in several deltas. */
   private maskedCall<Call extends Readonly<Record<string, unknown>>>(record: Call): Call {
-    return { ...record, arguments: this.guard.valueNow('output', record['arguments']) };
+    return { ...record, arguments: this.guard.valueNow('output', record['arguments'], true, this.guard.enforced) };
   }
 
   private maskedFrame(frame: ProgressFrame): ProgressFrame {
