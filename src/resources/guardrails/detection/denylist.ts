@@ -1,4 +1,4 @@
-import type { Detector } from './detector.js';
+import type { Detector, Match } from './detector.js';
 import { foldedTerm } from './folded-text.js';
 import { GAP_MAX, Terms } from './terms.js';
 
@@ -23,9 +23,20 @@ export function denylist({ terms, match, case_sensitive: isCaseSensitive }: Deny
     maskOf: () => '***',
     find: (text) => {
       const edges = match === 'word' ? wordEdges(text) : undefined;
-      return Array.from(search.longestIn(text, edges), ({ start, end }) => ({ start, end, category: 'DENYLIST' }));
+      return merged(search.longestIn(text, edges));
     },
   };
+}
+
+/** Overlapping places, in the order of their ends, become one match: they get one mask, and a row of them may be long. */
+function merged(places: Iterable<Readonly<{ start: number; end: number }>>): Match[] {
+  const found: Match[] = [];
+  for (const place of places) {
+    let { start } = place;
+    while (found.length > 0 && start < found.at(-1)!.end) start = Math.min(start, found.pop()!.start);
+    found.push({ start, end: place.end, category: 'DENYLIST' });
+  }
+  return found;
 }
 
 const gapsIn = (term: string) => term.match(/\s+/g)?.length ?? 0;
