@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { ScriptedModelServer } from '../../../../test/support/scripted-model-server.js';
 import { EMBEDDINGS_BATCH_MAX, OpenAiEmbeddings } from './openai-embeddings.js';
 
@@ -21,3 +23,18 @@ it('fails with the errors of language models', async () => {
   const embeddings = new OpenAiEmbeddings({ baseUrl: 'http://127.0.0.1:9/v1', model: 'm' });
   await expect(embeddings.embed(['a'], never)).rejects.toMatchObject({ failure: 'unavailable', retriable: true });
 });
+
+it.each(['[]', '[1, null]', '[1, "2"]', '[1e300, 1]', '[1, 2], [3]'])(
+  'fails on vectors that cannot be compared: %s',
+  async (vectors) => {
+    const data = vectors.split('], ').map((vector, index) => `{"index":${index},"embedding":${vector.replace(/]?$/, ']')}}`);
+    const odd = createServer((_, response) =>
+      response.setHeader('content-type', 'application/json').end(`{"data":[${data.join()}]}`),
+    );
+    await new Promise<void>((listening) => odd.listen(0, '127.0.0.1', listening));
+    const baseUrl = `http://127.0.0.1:${(odd.address() as AddressInfo).port}/v1`;
+    const embeddings = new OpenAiEmbeddings({ baseUrl, model: 'm' });
+    await expect(embeddings.embed(data.map(String), never)).rejects.toMatchObject({ failure: 'bad-reply' });
+    odd.close();
+  },
+);

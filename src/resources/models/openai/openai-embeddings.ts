@@ -46,4 +46,7 @@ export class OpenAiEmbeddings extends Embeddings {
 }
 
 const isVector = (value: unknown, length: number): boolean =>
-  Array.isArray(value) && value.length === length && length > 0 && value.every((each) => Number.isFinite(each));
+  Array.isArray(value) && value.length === length && length > 0 && value.every(isFloat32);
+
+/** Vectors are stored with 32 bits for each number. */
+const isFloat32 = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(Math.fround(value));
