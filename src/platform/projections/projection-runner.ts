@@ -42,6 +42,8 @@ export class ProjectionRunner {
   /** The error of the last attempt, until there is progress again or another process leads. */
   failure: string | undefined;
   leading = false;
+  /** Whether a fault may be published, by this process or by the last writer, which may be gone. */
+  private mayBeFaulty = false;
 
   constructor(
     private readonly dependencies: RunnerDependencies,
@@ -66,6 +68,7 @@ export class ProjectionRunner {
     const lost = await this.dependencies.leadership.gain(writerOf(this.name), signal, () => this.recovered());
     if (!lost) return;
     this.leading = true;
+    this.mayBeFaulty = true;
     try {
       await withSignals([signal, lost], async (until) => this.follow(await this.open(), until));
     } catch (error) {
@@ -146,12 +149,14 @@ export class ProjectionRunner {
 
   private failed(reason: string): void {
     this.failure = reason;
+    this.mayBeFaulty = true;
     this.dependencies.faults?.report(this.name, reason);
   }
 
   private recovered(): void {
-    if (this.failure === undefined) return;
     this.failure = undefined;
+    if (!this.mayBeFaulty) return;
+    this.mayBeFaulty = false;
     this.dependencies.faults?.report(this.name, undefined);
   }
 }

@@ -7,6 +7,7 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import type { Projection } from '../../../projections/projection.js';
 import { requireReached } from '../../kernel/event-sourcing/freshness.js';
+import { InProcessKeyValue } from '../messaging/key-value/in-process-key-value.js';
 import { systemTiming } from '../system-timing.js';
 import { Leadership } from '../supervision/leadership.js';
 import { openLog } from '../telemetry/log.js';
@@ -14,7 +15,7 @@ import { definitionOf } from './definition.js';
 import { parkedIn, retryParked } from './parking.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';
-import type { ProjectionFaults } from './projection-faults.js';
+import { ProjectionFaults } from './projection-faults.js';
 import { writerOf } from './projection-runner.js';
 import { Projector } from './projector.js';
 import { createSchema, dropSchema, readCheckpoint } from './schema.js';
@@ -41,8 +42,10 @@ afterEach(() => Promise.all(running.map((projector) => projector.stop())));
 async function start(
   projections: readonly Projection[] = [accounts()],
   progress = new Progress(systemTiming),
+  faults?: ProjectionFaults,
 ): Promise<Projector> {
-  const projector = new Projector({ sql: database.sql, store, progress, timing: systemTiming, log }, projections);
+  const others = { sql: database.sql, store, progress, timing: systemTiming, log };
+  const projector = new Projector({ ...others, ...(faults && { faults }) }, projections);
   running.push(projector);
   await projector.start();
   return projector;
@@ -157,11 +160,9 @@ describe('the projector', () => {
   it('reports no failure of its own while another process is the writer', async () => {
     const reported: (string | undefined)[] = [];
     const faults = { report: (_, fault) => void reported.push(fault) } as Pick<ProjectionFaults, 'report'> as ProjectionFaults;
-    const progress = new Progress(systemTiming);
-    const projector = new Projector({ sql: database.sql, store, progress, timing: systemTiming, log, faults }, [accounts()]);
-    running.push(projector);
-    await projector.start();
+    const projector = await start([accounts()], new Progress(systemTiming), faults);
     await elsewhere().reached(['accounts'], await append(store, 'account-a', opened('a')));
+    reported.length = 0;
     const other = new Leadership(database.sql, systemTiming);
     do await endLeaders(database.sql);
     while (!(await other.tryGain(writerOf('accounts'))));
@@ -169,6 +170,20 @@ describe('the projector', () => {
     expect(reported.at(0)).toEqual(expect.any(String));
     expect(reported.at(-1)).toBeUndefined();
     await other.close();
+  });
+
+  it('withdraws the fault that its predecessor has published, once it makes progress', async () => {
+    const faults = new ProjectionFaults(new InProcessKeyValue(() => 0));
+    const second = accounts('accounts', { version: 2 });
+    const predecessor = await start([accounts()]);
+    await elsewhere().reached(['accounts'], await append(store, 'account-a', opened('a')));
+    await predecessor.stop();
+    const outdated = await start([second], new Progress(systemTiming), faults);
+    await eventually(async () => (await faults.all()).has('accounts'));
+    await outdated.stop();
+    expect([...(await faults.all()).keys()]).toEqual(['accounts']);
+    await start([accounts()], new Progress(systemTiming), faults);
+    await eventually(async () => (await faults.all()).size === 0);
   });
 
   it('applies each event once while its connections are killed repeatedly', async () => {
