@@ -1,3 +1,4 @@
+import { EnqueuedTurns } from '../../src/dialogue/answering/intake/enqueued-turns.js';
 import { AskQuestionIntake, type WayIn } from '../../src/dialogue/answering/intake/ask-question-intake.js';
 import { InputGuard } from '../../src/dialogue/answering/intake/input-guard.js';
 import { AskQuestionHandler, ResumeTurnHandler } from '../../src/dialogue/answering/intake/question.commands.js';
@@ -82,6 +83,7 @@ export function questionIntake(
       new AnswerReaders(commands, store, new LastWrites()),
       new RecentMessages(systemTiming),
     ),
+    new EnqueuedTurns(systemTiming, answeringOptions),
   );
   const accept = (request: QuestionRequest, idempotencyKey?: string, way: Pick<WayIn, 'nextIndex' | 'repeatedAs'> = {}) =>
     accepting.accept(request, caller(), { route: 'stream', idempotencyKey, ...way });

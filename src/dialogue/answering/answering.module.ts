@@ -10,6 +10,7 @@ import { PromptsModule } from '../../resources/prompts/prompts.module.js';
 import { JournalModule } from '../journal/journal.module.js';
 import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
+import { EnqueuedTurns } from './intake/enqueued-turns.js';
 import { AskQuestionIntake } from './intake/ask-question-intake.js';
 import { AnswerGuards } from './guardrails/answer-guards.js';
 import { InputChecks } from './guardrails/input-checks.port.js';
@@ -145,6 +146,7 @@ const RESEARCH = [AgentPrompt, KeptFindings, ResearchSteps, ResearchAnswers, ...
     UnsealedTurnQueries,
     QuestionResolver,
     WorkflowPins,
+    EnqueuedTurns,
     AskQuestionIntake,
     AgentLoop,
     Continuations,

@@ -3,6 +3,7 @@ import { noGuards, NoGuardrails, noInputGuard } from '../../support/guardrails.j
 import { LogEarlierTurns } from '../../support/log-earlier-turns.js';
 import type { Logger } from 'pino';
 import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
+import { EnqueuedTurns } from '../../../src/dialogue/answering/intake/enqueued-turns.js';
 import { AskQuestionIntake } from '../../../src/dialogue/answering/intake/ask-question-intake.js';
 import { AgentLoop } from '../../../src/dialogue/answering/loop/agent-loop.js';
 import { AgentAnswers } from '../../../src/dialogue/answering/loop/agent-answers.js';
@@ -232,6 +233,7 @@ export function rolesOver(ports: Ports) {
   const shared = { commands, streams, blobs, runs, resolver };
   const followUps = rooms.followUps ? followUpRoles(ports, shared) : undefined;
   const background = [...(rooms.schedules ? [scheduleRoles(ports, shared)] : []), ...(followUps ? [followUps] : [])];
+  const enqueued = new EnqueuedTurns(timing, options);
   const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
   const taskWorker = new TaskWorker(
     { store, streams, commands, keyValue, workQueue: queue, blobs, timing, ids, runners },
@@ -242,7 +244,7 @@ export function rolesOver(ports: Ports) {
       new SweepTurns(unsealedTurns, keyValue, runner, options, timing),
       new ExpirePauses(unsealedTurns, commands, runner, ids),
       new SweepTasks(tasks, keyValue, queue, runners, timing),
-      ...unclaimedTurns(ports, streams, commands, closer, feed),
+      ...unclaimedTurns(ports, streams, commands, closer, feed, enqueued),
       ...background.flatMap((room) => room.tickers),
     ].filter((ticker) => mutant?.ticks?.(ticker) ?? true),
     clock,
@@ -266,6 +268,7 @@ export function rolesOver(ports: Ports) {
       // If workers are not seen, no process that accepts questions has a free slot for them.
       rooms.unseenWorkersMs === undefined ? turnsWorker : { seat: () => undefined },
       tail,
+      enqueued,
     ),
     ids,
     commands,
@@ -283,7 +286,14 @@ export function rolesOver(ports: Ports) {
 }
 
 /** Ends questions while no worker is alive. In some seeds it also runs while workers are, so that the two compete. */
-function unclaimedTurns(ports: Ports, streams: NotedStreams, commands: HandledCommands, closer: TurnCloser, feed: MessageFeed) {
+function unclaimedTurns(
+  ports: Ports,
+  streams: NotedStreams,
+  commands: HandledCommands,
+  closer: TurnCloser,
+  feed: MessageFeed,
+  enqueued: EnqueuedTurns,
+) {
   const { keyValue, timing, ids, unsealedTurns, rooms } = ports;
   const unclaimed = new UnclaimedTurns(commands, closer, streams, feed, timing, ids);
   const sweep = { recoverOrphans: () => Promise.resolve() } as unknown as SweepTurns;
@@ -294,6 +304,7 @@ function unclaimedTurns(ports: Ports, streams: NotedStreams, commands: HandledCo
       unclaimed,
       sweep,
       new AnsweringOptions({ ...options.settings, ...settings }),
+      enqueued,
       timing,
     );
   const noWorkerTurnMs = rooms.unseenWorkersMs;

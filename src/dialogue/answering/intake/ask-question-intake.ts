@@ -27,6 +27,7 @@ import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver, type ResolvedQuestion } from './resolve-question.js';
 import { asksForPlace, repetitionOf } from './retried-question.policy.js';
 import { answersOf } from './tool-actions.policy.js';
+import { EnqueuedTurns } from './enqueued-turns.js';
 import { type Seat, TurnTaker } from './turn-taker.js';
 import { TURNS_QUEUE } from './turns-queue.js';
 
@@ -73,6 +74,7 @@ export class AskQuestionIntake {
     private readonly inputs: InputGuard,
     private readonly taker: TurnTaker,
     private readonly frames: FrameTail,
+    private readonly enqueued: EnqueuedTurns,
   ) {}
 
   /** @throws Rejection if the request is invalid or not permitted. Nothing is written then. */
@@ -259,6 +261,7 @@ export class AskQuestionIntake {
    * Enqueues the turn. Not awaited, because the queue only wakes a runner, and the sweep finds a turn that is not in the queue.
    */
   private nudge({ conversationId, turnId, after }: Started): void {
+    this.enqueued.note({ conversationId, turnId });
     const payload = JSON.stringify({ conversationId, turnId } satisfies TurnToRun);
     // Each run of a turn has its own item id, because the queue drops an item whose id it has seen before.
     const run = after === undefined ? turnId : `${turnId}-${after}`;

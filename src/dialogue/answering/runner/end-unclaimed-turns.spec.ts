@@ -27,6 +27,8 @@ import { conversationStream } from '../../conversation/conversation.events.js';
 import { MessageFeed } from '../../journal/message-feed.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { Continuations } from '../continuations/continuations.js';
+import type { TurnToRun } from '../../journal/message.events.js';
+import { EnqueuedTurns } from '../intake/enqueued-turns.js';
 import { EndUnclaimedTurns } from './end-unclaimed-turns.ticker.js';
 import { NO_WORKER_NOTICE } from './resumed-run.js';
 import { SweepTurns, SWEPT_TURNS_MAX } from './sweep-turns.ticker.js';
@@ -53,10 +55,12 @@ beforeEach(async () => {
 });
 
 /** Ticks when the process has run for a time. */
-function ticking(turns: UnsealedTurnQueries, unclaimed: UnclaimedTurns, sweep: SweepTurns) {
+function ticking(turns: UnsealedTurnQueries, unclaimed: UnclaimedTurns, sweep: SweepTurns, enqueued: readonly TurnToRun[] = []) {
   let elapsedMs = 0;
   const timing = { elapsedMs: () => elapsedMs } as Timing;
-  const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options, timing);
+  const own = new EnqueuedTurns(timing, options);
+  for (const turn of enqueued) own.note(turn);
+  const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options, own, timing);
   return (ms: number) => {
     elapsedMs = ms;
     return ticker.tick();
@@ -64,7 +68,7 @@ function ticking(turns: UnsealedTurnQueries, unclaimed: UnclaimedTurns, sweep: S
 }
 
 /** A process that accepts questions and runs no turns. */
-function front(over: EventStore = store) {
+function front(over: EventStore = store, enqueued?: readonly TurnToRun[]) {
   const streams = new Streams(over, systemTiming);
   const commands = turnCommands(streams);
   const feed = new MessageFeed(over, new InProcessSignals(), systemTiming);
@@ -80,14 +84,14 @@ function front(over: EventStore = store) {
   const turns = {
     untaken: async () => {
       const { state } = await streams.fold(conversationStream('c1'), conversation);
-      const isWaiting = state.turns.get('t1')?.status === 'asked';
+      const isWaiting = !enqueued && state.turns.get('t1')?.status === 'asked';
       return isWaiting ? [{ conversationId: 'c1', turnId: 't1' }] : [];
     },
     taken: async () => ({ producers: [], paused: [] }),
     takenBy: async () => [],
   } as unknown as UnsealedTurnQueries;
   const sweep = new SweepTurns(turns, keyValue, { producer: 'front', running: [] } as never, options, systemTiming);
-  return { at: ticking(turns, unclaimed, sweep), unclaimed };
+  return { at: ticking(turns, unclaimed, sweep, enqueued), unclaimed };
 }
 
 const worker = (...texts: string[]) => workerOver(store, new InProcessSignals(), scripted(deltas(...texts))).runner;
@@ -114,6 +118,15 @@ describe('a question while no worker is alive', () => {
     for (let now = STALE_MS; now < NO_WORKER_MS; now += 1_000) await at(now);
     expect(await framesOf(store, 't1')).toEqual(NOTICED);
     await at(NO_WORKER_MS);
+    expect(await framesOf(store, 't1')).toEqual([...NOTICED, ...FAILED]);
+    expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
+  });
+
+  it('gets one notice and fails also if no projector is alive, so that no read model has it', async () => {
+    const { at } = front(store, [{ conversationId: 'c1', turnId: 't1' }]);
+    await upTo(at, STALE_MS);
+    expect(await framesOf(store, 't1')).toEqual(NOTICED);
+    await upTo(at, NO_WORKER_MS + 2_000);
     expect(await framesOf(store, 't1')).toEqual([...NOTICED, ...FAILED]);
     expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
   });

@@ -7,6 +7,7 @@ import { KeyValue, KeyValueUnavailable } from '../../../kernel/messaging/key-val
 import { Sightings } from '../../../kernel/sightings.js';
 import { Timing } from '../../../kernel/timing.js';
 import { WORKER_LEASES } from '../../../work/tasks/task.policy.js';
+import { EnqueuedTurns } from '../intake/enqueued-turns.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { RECOVERED_AT_ONCE_MAX, SweepTurns, SWEPT_TURNS_MAX } from './sweep-turns.ticker.js';
 import { UnclaimedTurns } from './unclaimed-turns.js';
@@ -39,6 +40,7 @@ export class EndUnclaimedTurns implements Ticker {
     private readonly unclaimed: UnclaimedTurns,
     private readonly sweep: SweepTurns,
     private readonly options: AnsweringOptions,
+    private readonly enqueued: EnqueuedTurns,
     timing: Timing,
   ) {
     this.waiting = new Sightings(timing);
@@ -47,7 +49,7 @@ export class EndUnclaimedTurns implements Ticker {
   async tick(): Promise<void> {
     const wasAbsent = this.isAbsent;
     this.isAbsent = !(await this.mayBeWorkedOn());
-    const untaken = this.isAbsent ? await this.turns.untaken(WAITING_TURNS_MAX) : [];
+    const untaken = this.isAbsent ? await this.untaken() : [];
     const ids = untaken.map(({ turnId }) => turnId);
     this.waiting.look(ids);
     this.failures.retain(ids);
@@ -56,7 +58,7 @@ export class EndUnclaimedTurns implements Ticker {
     if (!this.options.settings.worker) await this.sweep.recoverOrphans();
     const waitingFor = (ms: number) => untaken.filter(({ turnId }) => this.waiting.ageMs(turnId) >= ms);
     const { staleProducerMs, noWorkerTurnMs } = this.options.settings;
-    await this.each(waitingFor(noWorkerTurnMs), 'end');
+    for (const { turnId } of await this.each(waitingFor(noWorkerTurnMs), 'end')) this.enqueued.forget(turnId);
     const notified = ({ turnId }: UnsealedTurn): boolean => this.notified.has(turnId);
     const waiting = waitingFor(staleProducerMs);
     const reported = await this.each(
@@ -64,6 +66,12 @@ export class EndUnclaimedTurns implements Ticker {
       'report',
     );
     this.notified = new Set([...waiting.filter(notified), ...reported].map(({ turnId }) => turnId));
+  }
+
+  /** The turns that wait by the read model, and those that it may not have yet. */
+  private async untaken(): Promise<readonly UnsealedTurn[]> {
+    const turns = [...(await this.turns.untaken(WAITING_TURNS_MAX)), ...this.enqueued.all];
+    return [...new Map(turns.map((turn) => [turn.turnId, turn])).values()];
   }
 
   /** Whether a worker has a lease, or the store of leases is unavailable and workers may be alive. */
