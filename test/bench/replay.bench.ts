@@ -32,7 +32,7 @@ function digestOf(text: string): string {
 
 async function longMessage(service: MeasuredService): Promise<string> {
   let text = '';
-  await read(...postStream(service.url, `paced ${TOKENS} tokens 0 ms`), { onText: (piece) => void (text += piece) });
+  await read(...postStream(service.url, `alternating, paced ${TOKENS} tokens 0 ms`), { onText: (piece) => void (text += piece) });
   return /"message_id":"([^"]+)"/.exec(text)![1]!;
 }
 

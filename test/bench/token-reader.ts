@@ -10,7 +10,7 @@ export type Reading = Readonly<{
 }>;
 
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
-const TOKEN = /"t(\d+) "/g;
+const TOKEN = /\bt(\d+) /g;
 
 export type Call = Readonly<{
   method?: string;

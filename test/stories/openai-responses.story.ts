@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import OpenAI, { APIError } from 'openai';
 import { newId } from '../../src/kernel/ids.js';
 import type { MakeBacking } from '../support/backing.js';
-import { Client } from '../support/client.js';
+import { Client, withoutRepeats } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
 import { pngFile } from '../support/picture-files.js';
@@ -112,11 +112,11 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     const events: Event[] = [];
     for await (const event of stream) events.push(event);
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
-    expect(typesOf(events)).toEqual([
+    expect(withoutRepeats(typesOf(events))).toEqual([
       ...['created', 'in_progress'],
       ...['output_item.added', 'content_part.added', 'reasoning_text.delta', 'reasoning_text.done'],
       ...['content_part.done', 'output_item.done'],
-      ...['output_item.added', 'content_part.added', 'output_text.delta', 'output_text.delta', 'output_text.done'],
+      ...['output_item.added', 'content_part.added', 'output_text.delta', 'output_text.done'],
       ...['content_part.done', 'output_item.done', 'completed'],
     ]);
     const final = await stream.finalResponse();

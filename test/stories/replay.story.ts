@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MakeBacking } from '../support/backing.js';
-import { Client, messageIdIn, recordsIn, type Streamed, streamed } from '../support/client.js';
+import { Client, messageIdIn, recordsIn, type Streamed, streamed, withoutRepeats } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { ScriptedModelServer, say, think, wait } from '../support/scripted-model-server.js';
 import { serviceForTests, type TestService } from '../support/service.js';
@@ -36,8 +36,15 @@ export function replayStory(makeBacking: MakeBacking): void {
       expect(answer.headers.get('cache-control')).toBe('no-cache, no-transform');
       expect(answer.headers.get('x-accel-buffering')).toBe('no');
       expect(answer.frames.map((frame) => frame.id)).toEqual([...answer.frames.keys()]);
-      const types = answer.frames.map((frame) => frame.data.type).filter((type, index, all) => type !== all[index - 1]);
-      expect(types).toEqual(['message_id', 'thought', 'answer', 'source', 'tool_calls', 'id', 'end']);
+      expect(withoutRepeats(answer.frames.map(({ data }) => data.type))).toEqual([
+        'message_id',
+        'thought',
+        'answer',
+        'source',
+        'tool_calls',
+        'id',
+        'end',
+      ]);
       expect(answer.text).toBe(recordsIn(answer.text));
     });
 

@@ -112,8 +112,11 @@ export class Client {
   }
 }
 
+/** The types of frames in order, the same once in a row, because text may come in one frame or in several. */
+export const withoutRepeats = (types: readonly string[]): string[] => types.filter((type, place) => type !== types[place - 1]);
+
 /** The concatenated answer text of the frames. */
-export const answerIn = ({ frames }: Streamed): string =>
+export const answerIn = ({ frames }: Pick<Streamed, 'frames'>): string =>
   frames.map(({ data }) => (data.type === 'answer' ? (data['answer'] as string) : '')).join('');
 
 export const conversationIdIn = ({ frames }: Streamed): string =>

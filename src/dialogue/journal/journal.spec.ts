@@ -4,11 +4,12 @@ import { systemTiming } from '../../platform/system-timing.js';
 import { failNextReads } from '../../../test/support/away-store.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { eventsOf } from '../../../test/support/turns.js';
+import { TextPace } from './text-pace.js';
 import { BatchClock } from '../../kernel/event-sourcing/batch-clock.js';
 import { messageStream } from './message.events.js';
 import { MessageDigest } from './message.policy.js';
 import { type ExpectedRevision, type NewEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
-import { Journal, JournalLost, NO_WORKER_WRITER, UNSAVED_FRAMES_MAX } from './journal.js';
+import { JOINED_CHARACTERS_MAX, Journal, JournalLost, NO_WORKER_WRITER, UNSAVED_FRAMES_MAX } from './journal.js';
 
 /** Records the size of each append, and can delay appends or lose their replies. */
 class ObservedStore extends InMemoryEventStore {
@@ -25,7 +26,13 @@ class ObservedStore extends InMemoryEventStore {
   }
 }
 
-function journalOver(store: ObservedStore, writer = 'w1', firstWriter = writer, clock = new BatchClock(systemTiming)) {
+function journalOver(
+  store: ObservedStore,
+  writer = 'w1',
+  firstWriter = writer,
+  clock = new BatchClock(systemTiming),
+  pace = new TextPace(),
+) {
   const published: string[] = [];
   const publisher = {
     publish: (_: string, first: number, frames: readonly string[]) => void published.push(`${first}+${frames.length}`),
@@ -38,13 +45,18 @@ function journalOver(store: ObservedStore, writer = 'w1', firstWriter = writer, 
     metadata: '{}',
     firstMetadata: '{"first":true}',
   };
-  return { journal: new Journal(new Streams(store, systemTiming), publisher, clock, options), published };
+  return { journal: new Journal(new Streams(store, systemTiming), publisher, clock, pace, options), published };
 }
 
 /** The characters that end a line for Python's `str.splitlines`. For the protocol only the first two do. */
 const LINE_END = /[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
 const text = (answer: string) => ({ type: 'answer', answer }) as const;
+const thought = (text: string) => ({ type: 'thought', thought: text }) as const;
+const notice = (text: string) => ({ type: 'notice', notice: text }) as const;
+
+const framesIn = async (store: ObservedStore) =>
+  (await eventsOf(store, messageStream('m1'))).map(({ data }) => JSON.parse(data) as object);
 
 it('stores the first frame at once and batches the frames that arrive during the append', async () => {
   const store = new ObservedStore();
@@ -52,10 +64,39 @@ it('stores the first frame at once and batches the frames that arrive during the
   journal.write(text('a'));
   await new Promise((resolve) => setImmediate(resolve));
   expect(store.sizes).toEqual([1]);
-  for (const letter of 'bcdef') journal.write(text(letter));
+  for (const letter of 'bcdef') journal.write(notice(letter));
   await journal.flush();
   expect(store.sizes).toEqual([1, 5]);
   expect(published).toEqual(['0+1', '1+5']);
+});
+
+it('joins the text that waits for the same append', async () => {
+  const store = new ObservedStore();
+  const { journal, published } = journalOver(store);
+  journal.write(text('a'));
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const letter of 'bcdef') journal.write(text(letter));
+  await journal.flush();
+  expect(await framesIn(store)).toEqual([text('a'), text('bcdef')]);
+  expect(published).toEqual(['0+1', '1+1']);
+});
+
+it('joins no text of different kinds or around another frame, and keeps the order', async () => {
+  const store = new ObservedStore();
+  const { journal } = journalOver(store);
+  const written = [thought('a'), thought('b'), text('c'), text('d'), notice('e'), text('f'), text('g'), thought('h')];
+  for (const frame of written) journal.write(frame);
+  await journal.flush();
+  expect(await framesIn(store)).toEqual([thought('ab'), text('cd'), notice('e'), text('fg'), thought('h')]);
+});
+
+it('joins text up to a length, and splits none', async () => {
+  const store = new ObservedStore();
+  const { journal } = journalOver(store);
+  const [half, long] = ['h'.repeat(JOINED_CHARACTERS_MAX / 2), 'l'.repeat(JOINED_CHARACTERS_MAX + 1)];
+  for (const piece of [half, half, 'a', long, 'b']) journal.write(text(piece));
+  await journal.flush();
+  expect(await framesIn(store)).toEqual([text(half + half), text('a'), text(long), text('b')]);
 });
 
 it('writes a frame as one line also for readers that split lines by Unicode’s rules', async () => {
@@ -72,7 +113,7 @@ it('writes a frame as one line also for readers that split lines by Unicode’s 
 it('stores the first text at once, also right after another frame', async () => {
   const store = new ObservedStore();
   const { journal } = journalOver(store);
-  journal.write({ type: 'notice', notice: 'One moment.' });
+  journal.write(notice('One moment.'));
   await journal.flush();
   journal.write(text('a'));
   await new Promise((resolve) => setImmediate(resolve));
@@ -100,20 +141,45 @@ it('lets a text wait until the last append is 5 ms old, unless a timer would tak
   expect(store.sizes).toEqual([1, 1, 1]);
 });
 
+it('lets texts wait longer when the process writes many journals', async () => {
+  const store = new ObservedStore();
+  const waits: number[] = [];
+  const clock = { elapsedMs: () => 4, within: (ms: number) => (waits.push(ms), () => undefined) };
+  const pace = { delayMs: () => 40 };
+  const { journal } = journalOver(store, 'w1', 'w1', clock as unknown as BatchClock, pace as unknown as TextPace);
+  for (const letter of ['a', 'b']) {
+    journal.write(text(letter));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect({ sizes: store.sizes, waits }).toEqual({ sizes: [1], waits: [40] });
+  await journal.flush();
+});
+
+it('stores texts at once when no further frame has room', async () => {
+  const store = new ObservedStore();
+  const clock = { elapsedMs: () => 0, within: () => () => undefined };
+  const { journal } = journalOver(store, 'w1', 'w1', clock as unknown as BatchClock);
+  journal.write(text('a'));
+  await new Promise((resolve) => setImmediate(resolve));
+  for (let count = 0; count < UNSAVED_FRAMES_MAX; count++) journal.write(count % 2 ? text('c') : thought('b'));
+  await journal.room();
+  expect(store.sizes).toEqual([1, UNSAVED_FRAMES_MAX]);
+});
+
 it('stores a frame that is written with the next one together with it, or alone when 5 ms have passed', async () => {
   const store = new ObservedStore();
   let ring = (): void => undefined;
   const clock = { elapsedMs: () => 0, within: (_: number, work: () => void) => ((ring = work), () => undefined) };
-  const notice = { type: 'notice', notice: 'One moment.' } as const;
+  const moment = notice('One moment.');
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const { journal } = journalOver(store, 'w1', 'w1', clock as unknown as BatchClock);
-  journal.writeWithNext(notice);
+  journal.writeWithNext(moment);
   await turn();
   expect(store.sizes).toEqual([]);
   journal.write(text('a'));
   await turn();
   expect(store.sizes).toEqual([2]);
-  journal.writeWithNext(notice);
+  journal.writeWithNext(moment);
   await turn();
   ring();
   await journal.flush();
@@ -124,6 +190,7 @@ it('stores a frame also when no further frame follows', async () => {
   const store = new ObservedStore();
   const { journal } = journalOver(store);
   journal.write(text('a'));
+  await new Promise((resolve) => setImmediate(resolve));
   journal.write(text('b'));
   while (journal.digest.frames < 2) await new Promise((resolve) => setTimeout(resolve, 1));
   expect((await eventsOf(store, messageStream('m1'))).map((event) => event.revision)).toEqual([0, 1]);
@@ -139,7 +206,13 @@ it('stores a frame that is written in any microtask around the end of the append
     let followed: Promise<void> | undefined;
     const publisher = { publish: () => void (followed ??= later()) };
     const options = { messageId: 'm1', digest: new MessageDigest(), writer: 'w1', metadata: '{}', firstMetadata: '{}' };
-    const journal = new Journal(new Streams(store, systemTiming), publisher, new BatchClock(systemTiming), options);
+    const journal = new Journal(
+      new Streams(store, systemTiming),
+      publisher,
+      new BatchClock(systemTiming),
+      new TextPace(),
+      options,
+    );
     journal.write(text('a'));
     while (!followed) await new Promise((resolve) => setImmediate(resolve));
     await followed;
@@ -152,11 +225,9 @@ it('stores every frame once although the replies to its appends are lost', async
   const store = new ObservedStore();
   store.unanswered = 3;
   const { journal } = journalOver(store);
-  for (const letter of 'abc') journal.write(text(letter));
+  for (const letter of 'abc') journal.write(notice(letter));
   await journal.flush();
-  expect((await eventsOf(store, messageStream('m1'))).map(({ data }) => JSON.parse(data) as object)).toEqual(
-    [...'abc'].map(text),
-  );
+  expect(await framesIn(store)).toEqual([...'abc'].map(notice));
 });
 
 it('makes a producer wait when it is faster than the store', async () => {
@@ -164,9 +235,9 @@ it('makes a producer wait when it is faster than the store', async () => {
   let open = () => {};
   store.gate = new Promise<void>((resolve) => (open = resolve));
   const { journal } = journalOver(store);
-  for (let index = 0; index < UNSAVED_FRAMES_MAX + 1; index++) journal.write(text('x'));
+  for (let index = 0; index < UNSAVED_FRAMES_MAX + 1; index++) journal.write(notice('x'));
   await new Promise((resolve) => setImmediate(resolve));
-  for (let index = 0; index < UNSAVED_FRAMES_MAX; index++) journal.write(text('y'));
+  for (let index = 0; index < UNSAVED_FRAMES_MAX; index++) journal.write(notice('y'));
   let hasRoom = false;
   const room = journal.room().then(() => (hasRoom = true));
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -192,7 +263,7 @@ describe('a journal that begins with the notice that no worker is alive', () => 
   const stored = async (store: ObservedStore) =>
     (await eventsOf(store, messageStream('m1'))).map(({ data }) => (JSON.parse(data) as { type: string }).type);
   const beginning = { type: 'message_id', message_id: 'm1', conversation_id: null, request_id: 'r1' } as const;
-  const notice = { type: 'notice', notice: 'Nobody is there.' } as const;
+  const nobody = notice('Nobody is there.');
   const noticed = async (store: ObservedStore, ...frames: Parameters<Journal['write']>[0][]) => {
     const { journal } = journalOver(store, NO_WORKER_WRITER, 'any');
     for (const frame of frames) journal.write(frame);
@@ -202,7 +273,7 @@ describe('a journal that begins with the notice that no worker is alive', () => 
   it('is continued by a run that began before the notice, with every frame once and the digest of all frames', async () => {
     const store = new ObservedStore();
     const { journal, published } = journalOver(store, 'w1', 'any');
-    await noticed(store, beginning, notice);
+    await noticed(store, beginning, nobody);
     journal.write(beginning);
     journal.write(text('a'));
     await journal.flush();
@@ -218,7 +289,7 @@ describe('a journal that begins with the notice that no worker is alive', () => 
   it('is continued also if the store goes away before the run has read the notice', async () => {
     const store = new ObservedStore();
     const { journal } = journalOver(store, 'w1', 'any');
-    await noticed(store, beginning, notice);
+    await noticed(store, beginning, nobody);
     const reading = failNextReads(store, 2);
     journal.write(beginning);
     journal.write(text('a'));
@@ -230,7 +301,7 @@ describe('a journal that begins with the notice that no worker is alive', () => 
   it('is lost to a run when it contains any other frame', async () => {
     const store = new ObservedStore();
     const { journal } = journalOver(store, 'w1', 'any');
-    await noticed(store, beginning, notice, { type: 'end' });
+    await noticed(store, beginning, nobody, { type: 'end' });
     journal.write(beginning);
     journal.write(text('a'));
     await expect(journal.flush()).rejects.toThrow(JournalLost);

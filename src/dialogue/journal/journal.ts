@@ -11,15 +11,13 @@ import { sseData } from '../../platform/http/sse-data.policy.js';
 import type { BatchClock } from '../../kernel/event-sourcing/batch-clock.js';
 import { FRAME_EVENT, type Frame, messageStream } from './message.events.js';
 import type { MessageDigest } from './message.policy.js';
+import type { TextPace } from './text-pace.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 
-/**
- * Text frames within this time share an append. Other frames, the text after them, and the first text after a pause are written
- * at once, except a frame that is written with the next one.
- */
-const BATCH_DELAY_MS = 5;
 /** A timer is this much too late. A frame that would wait for less is written at once. */
 const TIMER_MS = 1;
+/** Text that waits for the same append becomes one frame, up to this length. */
+export const JOINED_CHARACTERS_MAX = 1024;
 /** Maximum number of frames that are not durable yet. A producer that is faster than the store waits. */
 export const UNSAVED_FRAMES_MAX = 256;
 /** How long a run continues while the event store does not answer. */
@@ -63,10 +61,13 @@ export type JournalOptions = Readonly<{
 
 /**
  * Writes the frames of a run to the stream of the message, in order and in group commits. A frame is published to readers only
- * after it is durable. One append is in progress at a time, and the next frames wait for the next append.
+ * after it is durable. One append is in progress at a time, and the next frames wait for the next append. Text that waits becomes
+ * one frame.
  */
 export class Journal {
   private readonly queue: string[] = [];
+  /** The text after the queue, which is not a frame yet. */
+  private text: TextFrame | undefined;
   private writing: Promise<void> | undefined;
   private urgent = false;
   private amidText = false;
@@ -83,6 +84,7 @@ export class Journal {
     private readonly streams: Streams,
     private readonly publisher: FramePublisher,
     private readonly clock: BatchClock,
+    private readonly pace: TextPace,
     private readonly options: JournalOptions,
   ) {}
 
@@ -99,10 +101,11 @@ export class Journal {
     const isText = frame.type === 'answer' || frame.type === 'thought';
     if (!isText || !this.amidText) this.hurry();
     this.amidText = isText;
-    this.enqueue(frame);
+    if (isText) this.join(frame);
+    else this.enqueue(frame);
   }
 
-  /** Writes a frame that waits up to BATCH_DELAY_MS for the next one, to share its append. */
+  /** Writes a frame that waits briefly for the next one, to share its append. */
   writeWithNext(frame: Frame): void {
     this.heldSince = this.clock.elapsedMs();
     this.enqueue(frame);
@@ -110,13 +113,33 @@ export class Journal {
 
   private enqueue(frame: Frame): void {
     if (this.failure) return;
+    this.endText();
     this.queue.push(sseData(frame));
     this.writing ??= this.drain();
   }
 
+  private join(frame: TextFrame): void {
+    if (this.failure) return;
+    const both = this.text && joined(this.text, frame);
+    if (!both) this.endText();
+    this.text = both ?? frame;
+    this.writing ??= this.drain();
+  }
+
+  private endText(): void {
+    if (this.text) this.queue.push(sseData(this.text));
+    this.text = undefined;
+  }
+
+  /** The number of frames that are not durable yet, without those of an append in progress. */
+  private get waiting(): number {
+    return this.queue.length + (this.text ? 1 : 0);
+  }
+
   /** Resolves when another frame may be written. @throws JournalLost, StoreUnavailable */
   async room(): Promise<void> {
-    while (this.queue.length >= UNSAVED_FRAMES_MAX && !this.failure) {
+    while (this.waiting >= UNSAVED_FRAMES_MAX && !this.failure) {
+      this.hurry();
       await new Promise<void>((resolve) => this.roomWaiters.push(resolve));
     }
     if (this.failure) throw this.failure;
@@ -145,7 +168,7 @@ export class Journal {
 
   private async drain(): Promise<void> {
     await Promise.resolve();
-    while (this.queue.length > 0 && !this.failure) {
+    while (this.waiting > 0 && !this.failure) {
       await this.untilDue();
       try {
         await this.appendBatch();
@@ -160,7 +183,8 @@ export class Journal {
   }
 
   private async untilDue(): Promise<void> {
-    const waitMs = this.heldSince + BATCH_DELAY_MS - this.clock.elapsedMs();
+    const now = this.clock.elapsedMs();
+    const waitMs = this.heldSince + this.pace.delayMs(this, now) - now;
     if (!this.urgent && waitMs > TIMER_MS) {
       await new Promise<void>((resolve) => {
         const cancel = this.clock.within(waitMs, resolve);
@@ -214,6 +238,7 @@ export class Journal {
   }
 
   private takeBatch(): string[] {
+    this.endText();
     let bytes = 0;
     let count = 0;
     for (; count < this.queue.length; count++) {
@@ -233,6 +258,17 @@ export class Journal {
     };
   }
 }
+
+type TextFrame = Extract<Frame, { type: 'answer' | 'thought' }>;
+
+/** Text of one kind as one frame, because a frame costs the same however little text it has; undefined if it does not fit. */
+function joined(one: TextFrame, next: TextFrame): TextFrame | undefined {
+  const text = textOf(one) + textOf(next);
+  if (one.type !== next.type || text.length > JOINED_CHARACTERS_MAX) return undefined;
+  return one.type === 'answer' ? { type: 'answer', answer: text } : { type: 'thought', thought: text };
+}
+
+const textOf = (frame: TextFrame): string => (frame.type === 'answer' ? frame.answer : frame.thought);
 
 const isNoWorkerNotice = (messageId: string, { id, revision, data }: StoredEvent): boolean =>
   id === deterministicId(messageId, revision, NO_WORKER_WRITER) && (JSON.parse(data) as Frame).type === 'notice';

@@ -5,12 +5,14 @@ import { announce, microsNow } from '../program.js';
 const ORDER = /paced (\d+) tokens (\d+) ms/;
 /** Sends the first token, and nothing more while the caller stays connected. */
 const SILENCE = 'then silence';
+/** Every other token is a thought, so that each becomes a frame of its own. */
+const ALTERNATING = 'alternating';
 
 /** Calls each offered tool this many times, one call per round, before it answers. */
 const CALLS = /call (\d+) times/;
 const OFFERED = /"tools":\[\{"type":"function","function":\{"name":"([^"]+)"/;
 
-const HEAD = 'data: {"id":"c1","object":"chat.completion.chunk","model":"paced","choices":[{"index":0,"delta":{"content":"';
+const HEAD = 'data: {"id":"c1","object":"chat.completion.chunk","model":"paced","choices":[{"index":0,"delta":{"';
 const TAIL = '"},"finish_reason":null}]}\n\n';
 const END =
   'data: {"id":"c1","object":"chat.completion.chunk","model":"paced","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' +
@@ -29,7 +31,7 @@ const callOf = (name: string): string => {
   return `data: ${JSON.stringify(chunk)}\n\n${END.replace('"stop"', '"tool_calls"')}`;
 };
 
-const token = (): string => `${HEAD}t${microsNow()} ${TAIL}`;
+const token = (field = 'content'): string => `${HEAD}${field}":"t${microsNow()} ${TAIL}`;
 
 /** A model whose tokens contain their sending time. It uses as little CPU time as possible, which the measured service needs. */
 function play(body: string, response: ServerResponse): void {
@@ -44,7 +46,7 @@ function play(body: string, response: ServerResponse): void {
     return;
   }
   const [, tokens = '1', everyMs = '0'] = ORDER.exec(body) ?? [];
-  if (everyMs === '0') burst(Number(tokens), response);
+  if (everyMs === '0') burst(Number(tokens), response, body.includes(ALTERNATING));
   else pace(Number(tokens), Number(everyMs), response);
 }
 
@@ -60,13 +62,14 @@ function pace(tokens: number, everyMs: number, response: ServerResponse): void {
   next();
 }
 
-function burst(tokens: number, response: ServerResponse): void {
+function burst(tokens: number, response: ServerResponse, isAlternating: boolean): void {
   let left = tokens;
+  const tokenAt = (place: number) => token(isAlternating && place % 2 === 1 ? 'reasoning_content' : 'content');
   const next = (): void => {
     while (left > 0) {
       const count = Math.min(left, BURST);
       left -= count;
-      if (!response.write(Array.from({ length: count }, token).join('')) && left > 0) {
+      if (!response.write(Array.from({ length: count }, (_, place) => tokenAt(place)).join('')) && left > 0) {
         response.once('drain', next);
         return;
       }

@@ -7,11 +7,13 @@ import type { Timing } from '../../../kernel/timing.js';
 import type { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { BatchClock } from '../../../kernel/event-sourcing/batch-clock.js';
 import { Journal } from '../../journal/journal.js';
+import { TextPace } from '../../journal/text-pace.js';
 import type { Transcript } from '../loop/transcript.js';
 
 /** Opens the journals of turns for writing, after the last frame of a digest. */
 export class TurnJournals {
   private readonly clock: BatchClock;
+  private readonly pace = new TextPace();
 
   constructor(
     private readonly streams: Streams,
@@ -35,6 +37,6 @@ export class TurnJournals {
     const metadata = encodeMetadata(cause);
     const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
     const options = { messageId: asked.turnId, digest, writer, firstWriter: firstWriter ?? writer, metadata, firstMetadata };
-    return new Journal(this.streams, this.publisher, this.clock, options);
+    return new Journal(this.streams, this.publisher, this.clock, this.pace, options);
   }
 }
