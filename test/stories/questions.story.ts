@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MakeBacking } from '../support/backing.js';
-import { answerIn, conversationIdIn, messageIdIn } from '../support/client.js';
+import { answerIn, conversationIdIn, messageIdIn, withoutRepeats } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { broken, hang, say, think } from '../support/scripted-model-server.js';
 import { TurnLog } from '../support/turn-log.js';
@@ -252,10 +252,9 @@ export function questionsStory(makeBacking: MakeBacking): void {
   it('reasoning is sent in thought frames, and stored as the answer’s thought', async () => {
     world.model.always([...think('Hm. ', 'Light?'), ...say('Light.')]);
     const { frames } = await ask({});
-    expect(frames.slice(1, 3).map(({ data }) => data)).toEqual([
-      { type: 'thought', thought: 'Hm. ' },
-      { type: 'thought', thought: 'Light?' },
-    ]);
+    const shown = frames.filter(({ data }) => data.type === 'thought' || data.type === 'answer').map(({ data }) => data);
+    expect(withoutRepeats(shown.map(({ type }) => type))).toEqual(['thought', 'answer']);
+    expect(shown.map(({ thought = '' }) => String(thought)).join('')).toBe('Hm. Light?');
     expect(await answer({})).toMatchObject({ answer: 'Light.', thought: 'Hm. Light?' });
   });
 
