@@ -2,61 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { failNextReads } from '../../../test/support/away-store.js';
-import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { journalOver, notice, ObservedStore, storedFrames, text } from '../../../test/support/observed-journals.js';
 import { eventsOf } from '../../../test/support/turns.js';
 import { TextPace } from './text-pace.js';
 import { BatchClock } from '../../kernel/event-sourcing/batch-clock.js';
 import { messageStream } from './message.events.js';
 import { MessageDigest } from './message.policy.js';
-import { type ExpectedRevision, type NewEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
-import { JOINED_CHARACTERS_MAX, Journal, JournalLost, NO_WORKER_WRITER, UNSAVED_FRAMES_MAX } from './journal.js';
-
-/** Records the size of each append, and can delay appends or lose their replies. */
-class ObservedStore extends InMemoryEventStore {
-  readonly sizes: number[] = [];
-  gate: Promise<void> | undefined;
-  unanswered = 0;
-
-  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
-    this.sizes.push(events.length);
-    await this.gate;
-    const appended = await super.append(stream, expected, events);
-    if (this.unanswered-- > 0) throw new StoreUnavailable('The answer was lost.');
-    return appended;
-  }
-}
-
-function journalOver(
-  store: ObservedStore,
-  writer = 'w1',
-  firstWriter = writer,
-  clock = new BatchClock(systemTiming),
-  pace = new TextPace(),
-) {
-  const published: string[] = [];
-  const publisher = {
-    publish: (_: string, first: number, frames: readonly string[]) => void published.push(`${first}+${frames.length}`),
-  };
-  const options = {
-    messageId: 'm1',
-    digest: new MessageDigest(),
-    writer,
-    firstWriter,
-    metadata: '{}',
-    firstMetadata: '{"first":true}',
-  };
-  return { journal: new Journal(new Streams(store, systemTiming), publisher, clock, pace, options), published };
-}
+import { Journal, JournalLost, NO_WORKER_WRITER, UNSAVED_FRAMES_MAX } from './journal.js';
 
 /** The characters that end a line for Python's `str.splitlines`. For the protocol only the first two do. */
 const LINE_END = /[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
-
-const text = (answer: string) => ({ type: 'answer', answer }) as const;
-const thought = (text: string) => ({ type: 'thought', thought: text }) as const;
-const notice = (text: string) => ({ type: 'notice', notice: text }) as const;
-
-const framesIn = async (store: ObservedStore) =>
-  (await eventsOf(store, messageStream('m1'))).map(({ data }) => JSON.parse(data) as object);
 
 it('stores the first frame at once and batches the frames that arrive during the append', async () => {
   const store = new ObservedStore();
@@ -70,35 +25,6 @@ it('stores the first frame at once and batches the frames that arrive during the
   expect(published).toEqual(['0+1', '1+5']);
 });
 
-it('joins the text that waits for the same append', async () => {
-  const store = new ObservedStore();
-  const { journal, published } = journalOver(store);
-  journal.write(text('a'));
-  await new Promise((resolve) => setImmediate(resolve));
-  for (const letter of 'bcdef') journal.write(text(letter));
-  await journal.flush();
-  expect(await framesIn(store)).toEqual([text('a'), text('bcdef')]);
-  expect(published).toEqual(['0+1', '1+1']);
-});
-
-it('joins no text of different kinds or around another frame, and keeps the order', async () => {
-  const store = new ObservedStore();
-  const { journal } = journalOver(store);
-  const written = [thought('a'), thought('b'), text('c'), text('d'), notice('e'), text('f'), text('g'), thought('h')];
-  for (const frame of written) journal.write(frame);
-  await journal.flush();
-  expect(await framesIn(store)).toEqual([thought('ab'), text('cd'), notice('e'), text('fg'), thought('h')]);
-});
-
-it('joins text up to a length, and splits none', async () => {
-  const store = new ObservedStore();
-  const { journal } = journalOver(store);
-  const [half, long] = ['h'.repeat(JOINED_CHARACTERS_MAX / 2), 'l'.repeat(JOINED_CHARACTERS_MAX + 1)];
-  for (const piece of [half, half, 'a', long, 'b']) journal.write(text(piece));
-  await journal.flush();
-  expect(await framesIn(store)).toEqual([text(half + half), text('a'), text(long), text('b')]);
-});
-
 it('writes a frame as one line also for readers that split lines by Unicode’s rules', async () => {
   const store = new ObservedStore();
   const { journal } = journalOver(store);
@@ -108,62 +34,6 @@ it('writes a frame as one line also for readers that split lines by Unicode’s 
   const { data } = (await eventsOf(store, messageStream('m1')))[0]!;
   expect(data).not.toMatch(LINE_END);
   expect(JSON.parse(data)).toEqual(text(answer));
-});
-
-it('stores the first text at once, also right after another frame', async () => {
-  const store = new ObservedStore();
-  const { journal } = journalOver(store);
-  journal.write(notice('One moment.'));
-  await journal.flush();
-  journal.write(text('a'));
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(store.sizes).toEqual([1, 1]);
-  await journal.flush();
-});
-
-it('lets a text wait until the last append is 5 ms old, unless a timer would take longer', async () => {
-  const store = new ObservedStore();
-  const waits: number[] = [];
-  let nowMs = 0;
-  const clock = { elapsedMs: () => nowMs, within: (ms: number) => (waits.push(ms), () => undefined) };
-  const { journal } = journalOver(store, 'w1', 'w1', clock as unknown as BatchClock);
-  for (const [atMs, letter] of [
-    [0, 'a'],
-    [4, 'b'],
-    [7, 'c'],
-  ] as const) {
-    nowMs = atMs;
-    journal.write(text(letter));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect({ sizes: store.sizes, waits }).toEqual({ sizes: [1, 1], waits: [2] });
-  await journal.flush();
-  expect(store.sizes).toEqual([1, 1, 1]);
-});
-
-it('lets texts wait longer when the process writes many journals', async () => {
-  const store = new ObservedStore();
-  const waits: number[] = [];
-  const clock = { elapsedMs: () => 4, within: (ms: number) => (waits.push(ms), () => undefined) };
-  const pace = { delayMs: () => 40 };
-  const { journal } = journalOver(store, 'w1', 'w1', clock as unknown as BatchClock, pace as unknown as TextPace);
-  for (const letter of ['a', 'b']) {
-    journal.write(text(letter));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect({ sizes: store.sizes, waits }).toEqual({ sizes: [1], waits: [40] });
-  await journal.flush();
-});
-
-it('stores texts at once when no further frame has room', async () => {
-  const store = new ObservedStore();
-  const clock = { elapsedMs: () => 0, within: () => () => undefined };
-  const { journal } = journalOver(store, 'w1', 'w1', clock as unknown as BatchClock);
-  journal.write(text('a'));
-  await new Promise((resolve) => setImmediate(resolve));
-  for (let count = 0; count < UNSAVED_FRAMES_MAX; count++) journal.write(count % 2 ? text('c') : thought('b'));
-  await journal.room();
-  expect(store.sizes).toEqual([1, UNSAVED_FRAMES_MAX]);
 });
 
 it('stores a frame that is written with the next one together with it, or alone when 5 ms have passed', async () => {
@@ -227,7 +97,7 @@ it('stores every frame once although the replies to its appends are lost', async
   const { journal } = journalOver(store);
   for (const letter of 'abc') journal.write(notice(letter));
   await journal.flush();
-  expect(await framesIn(store)).toEqual([...'abc'].map(notice));
+  expect(await storedFrames(store)).toEqual([...'abc'].map(notice));
 });
 
 it('makes a producer wait when it is faster than the store', async () => {

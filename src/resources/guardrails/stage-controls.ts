@@ -31,12 +31,12 @@ export function stageControls({ mode, controls }: GuardrailPolicy, stage: Guardr
 }
 
 /** The size of the cached denylists. Preparing a character of a term takes up to 200 bytes and some microseconds. */
-const DENYLIST_CHARACTERS_KEPT_MAX = 256 * 1024;
+export const DENYLIST_CHARACTERS_KEPT_MAX = 256 * 1024;
 
 /** Each turn has its own copy of its agent's policy, so denylists are found by their settings. */
 const denylists = new LRUCache<string, Detector, ControlOf<'denylist'>['settings']>({
   maxSize: DENYLIST_CHARACTERS_KEPT_MAX,
-  sizeCalculation: (_, settings) => settings.length,
+  sizeCalculation: (_, key) => key.length,
   memoMethod: (_key, _stale, { context }) => denylist(context),
 });
 

@@ -5,7 +5,7 @@ import type { TurnToRun } from '../../journal/message.events.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 
 /** Maximum number of turns that are kept, about 300 bytes each. */
-const ENQUEUED_TURNS_MAX = 10_000;
+export const ENQUEUED_TURNS_MAX = 10_000;
 
 /**
  * The turns that this process has enqueued lately. Their readers are told if no worker takes them, also while no projector is
