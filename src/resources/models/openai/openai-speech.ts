@@ -1,13 +1,15 @@
 import OpenAI, { APIError, toFile } from 'openai';
 import { type Recording, Speech, type Transcript } from '../model/speech.port.js';
-import { failureOf } from './openai-failures.js';
+import { isJsonObject } from '../../json-object.policy.js';
+import { failureOf, modelFailed } from './openai-failures.js';
 import { fetchBounded } from './streamed-response.js';
 
 export type SpeechModels = Readonly<{ hearing: string | undefined; speaking: string | undefined; voice: string }>;
 
 const TIMEOUT_MS = 120_000;
 
-type Heard = Readonly<{ text?: unknown; language?: unknown; duration?: unknown; segments?: unknown }>;
+/** The types of answers that are no recording, such as the page of a proxy. */
+const NO_RECORDING = /^text\/|json/i;
 
 /** Speech by an endpoint that implements OpenAI's `/audio/transcriptions` and `/audio/speech`. */
 export class OpenAiSpeech extends Speech {
@@ -49,17 +51,19 @@ export class OpenAiSpeech extends Speech {
     const asked = { model: model!, voice, input: text, response_format: 'mp3' as const };
     try {
       const response = await this.client.audio.speech.create(asked, { signal });
+      const type = response.headers.get('content-type') ?? '';
+      if (NO_RECORDING.test(type)) throw modelFailed('bad-reply', new Error(`The recording has the type ${type}.`));
       return Buffer.from(await response.arrayBuffer());
     } catch (error) {
       throw failureOf(error);
     }
   }
 
-  private async heard(recording: Recording, language: string | undefined, signal: AbortSignal): Promise<Heard> {
+  private async heard(recording: Recording, language: string | undefined, signal: AbortSignal): Promise<unknown> {
     const file = await toFile(recording.bytes, recording.filename);
     const asked = { file, model: this.models.hearing!, ...(language && { language }) };
     const create = (response_format: 'json' | 'verbose_json') =>
-      this.client.audio.transcriptions.create({ ...asked, response_format }, { signal }) as Promise<Heard>;
+      this.client.audio.transcriptions.create({ ...asked, response_format }, { signal }) as Promise<unknown>;
     if (!this.tellsDetails) return create('json');
     try {
       return await create('verbose_json');
@@ -72,9 +76,14 @@ export class OpenAiSpeech extends Speech {
   }
 }
 
-const transcriptOf = ({ text, language, duration, segments }: Heard, named: string | undefined): Transcript => ({
-  text: typeof text === 'string' ? text.trim() : '',
-  language: typeof language === 'string' ? language : (named ?? null),
-  durationSeconds: Number.isFinite(Number(duration ?? NaN)) ? Number(duration) : null,
-  segments: Array.isArray(segments) ? (segments as Transcript['segments']) : [],
-});
+/** @throws ModelFailed */
+function transcriptOf(reply: unknown, named: string | undefined): Transcript {
+  const { text, language, duration, segments } = isJsonObject(reply) ? reply : {};
+  if (typeof text !== 'string') throw modelFailed('bad-reply', new Error('The reply is not a transcript.'));
+  return {
+    text: text.trim().toWellFormed(),
+    language: typeof language === 'string' ? language : (named ?? null),
+    durationSeconds: Number.isFinite(Number(duration ?? NaN)) ? Number(duration) : null,
+    segments: Array.isArray(segments) ? (segments as Transcript['segments']) : [],
+  };
+}

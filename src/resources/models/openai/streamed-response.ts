@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { ReadableStream } from 'node:stream/web';
+import { buffer, text } from 'node:stream/consumers';
+import type { ReadableStream } from 'node:stream/web';
 import { type Dispatcher, request } from 'undici';
 
 /** A response whose body is read from Node's stream. Reading each piece through a web stream costs twice as much. */
@@ -36,10 +36,13 @@ async function* bounded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** The `fetch` for speech. Reading an answer fails after ANSWER_BYTES_MAX bytes. */
+/**
+ * The `fetch` for speech. It resolves when the whole answer has been read, because the client's timeout covers only the fetch. It
+ * fails after ANSWER_BYTES_MAX bytes.
+ */
 export const fetchBounded: typeof globalThis.fetch = async (url, init) => {
   const response = await fetch(url, init);
-  return response.body ? new Response(ReadableStream.from(bounded(response.body)), response) : response;
+  return response.body ? new Response(await buffer(bounded(response.body)), response) : response;
 };
 
 /** Converts a response that another fetch returned. */
