@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LiveTranscript, wholeText, withHeard } from './live-transcript.policy.js';
+import { LIVE_CHARACTERS_MAX, type LiveTranscript, wholeText, withHeard } from './live-transcript.policy.js';
 
 const NOTHING: LiveTranscript = { language: null, committed: '', mutable: '', lastChunk: -1 };
 const after = (...texts: readonly string[]) =>
@@ -24,6 +24,19 @@ describe('a live transcript', () => {
   it('joins chunks that hold only the end of the speech', () => {
     const heard = after('one two three', 'one two three four five', 'three four five six', 'five six seven');
     expect(wholeText(heard)).toBe('one two three four five six seven');
+  });
+
+  it('joins chunks in linear time, also if most of their words are the same', () => {
+    const many = 'o '.repeat(29_000);
+    const begun = performance.now();
+    const heard = after(`${many}never`, `${many}never more`, `${many}ever`);
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(heard.committed.endsWith('o o never')).toBe(true);
+  });
+
+  it('has no chunk with more than LIVE_CHARACTERS_MAX characters', () => {
+    expect(() => after('x'.repeat(LIVE_CHARACTERS_MAX))).not.toThrow();
+    expect(() => after('x '.repeat(LIVE_CHARACTERS_MAX))).toThrow(/at most/);
   });
 
   it('does not change for a silent chunk', () => {

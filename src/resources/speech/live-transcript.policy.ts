@@ -1,3 +1,5 @@
+import { Rejection } from '../../kernel/rejection.js';
+
 /** The transcript of a user who is still speaking. */
 export type LiveTranscript = Readonly<{
   language: string | null;
@@ -9,26 +11,39 @@ export type LiveTranscript = Readonly<{
   lastChunk: number;
 }>;
 
+/** The maximum length of a live transcript and of what is heard in a chunk. */
+export const LIVE_CHARACTERS_MAX = 60_000;
+
+export const transcriptTooLong = () =>
+  new Rejection('too-large', `A live transcript has at most ${LIVE_CHARACTERS_MAX} characters`);
+
 const wordsOf = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '');
 const bare = (word: string): string => word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+/** Words are the same if they differ only in case and punctuation. */
+const keyOf = (word: string): string => bare(word) || word;
 const isSame = (one: string | undefined, other: string | undefined): boolean =>
-  one !== undefined && other !== undefined && (one === other || (bare(one) !== '' && bare(one) === bare(other)));
-const joined = (...words: readonly string[]): string => words.join(' ');
+  one !== undefined && other !== undefined && keyOf(one) === keyOf(other);
 
-/** The number of words at the end of one text that are also the beginning of the other. */
+/** The number of words at the end of one text that are also the beginning of the other, in linear time. */
 function overlapOf(before: readonly string[], after: readonly string[]): number {
-  for (let size = Math.min(before.length, after.length); size > 0; size--) {
-    if (after.slice(0, size).every((word, place) => isSame(before[before.length - size + place], word))) return size;
+  const keys = [...after.map(keyOf), null, ...before.map(keyOf)];
+  /** For each place the length of the longest beginning of `keys` that ends there. Knuth, Morris and Pratt's prefix function. */
+  const lengths = [0];
+  for (let at = 1; at < keys.length; at++) {
+    let length = lengths[at - 1]!;
+    while (length > 0 && keys[length] !== keys[at]) length = lengths[length - 1]!;
+    lengths.push(keys[length] === keys[at] ? length + 1 : 0);
   }
-  return 0;
+  return lengths.at(-1)!;
 }
 
 /**
  * The transcript after one more chunk. Words that two chunks agree on are committed. A chunk may hold all that was said so far or
- * only the end of it.
+ * only the end of it. @throws Rejection too-large
  */
 export function withHeard(before: LiveTranscript, text: string, chunk: number, language: string | null): LiveTranscript {
   const next = { ...before, lastChunk: chunk, language: before.language ?? language };
+  if (text.length > LIVE_CHARACTERS_MAX) throw transcriptTooLong();
   const heard = wordsOf(text);
   if (heard.length === 0) return next;
   const [committed, mutable] = [wordsOf(before.committed), wordsOf(before.mutable)];
@@ -40,8 +55,8 @@ export function withHeard(before: LiveTranscript, text: string, chunk: number, l
   const settled = gone > 0 ? mutable : additions.slice(0, agreed);
   return {
     ...next,
-    committed: joined(...committed, ...settled),
-    mutable: joined(...additions.slice(gone > 0 ? gone : agreed)),
+    committed: [...committed, ...settled].join(' '),
+    mutable: additions.slice(gone > 0 ? gone : agreed).join(' '),
   };
 }
 

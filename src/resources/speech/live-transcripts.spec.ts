@@ -2,7 +2,8 @@ import { expect, it } from '@jest/globals';
 import { newId } from '../../kernel/ids.js';
 import type { Seals } from '../../platform/credentials/seals.port.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
-import { LIVE_CHARACTERS_MAX, LiveTranscripts } from './live-transcripts.js';
+import { LIVE_CHARACTERS_MAX } from './live-transcript.policy.js';
+import { LiveTranscripts } from './live-transcripts.js';
 
 const plain: Seals = { seal: (text) => Buffer.from(text), open: (sealed) => Buffer.from(sealed).toString() };
 

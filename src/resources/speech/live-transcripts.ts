@@ -3,12 +3,10 @@ import { Ids, isId } from '../../kernel/ids.js';
 import { KeyValue } from '../../kernel/messaging/key-value.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Seals } from '../../platform/credentials/seals.port.js';
-import type { LiveTranscript } from './live-transcript.policy.js';
+import { LIVE_CHARACTERS_MAX, type LiveTranscript, transcriptTooLong } from './live-transcript.policy.js';
 
 /** A session expires this long after its latest chunk. */
 const SESSION_MS = 15 * 60 * 1000;
-/** The maximum length of a live transcript. */
-export const LIVE_CHARACTERS_MAX = 60_000;
 
 type Kept = Readonly<{ transcript: LiveTranscript; revision: number }>;
 
@@ -46,8 +44,7 @@ export class LiveTranscripts {
 
   /** @throws Rejection live-chunk-invalid if another chunk has been stored since `revision` was read; too-large */
   async keep(userId: string, sessionId: string, transcript: LiveTranscript, revision: number): Promise<void> {
-    if (transcript.committed.length + transcript.mutable.length > LIVE_CHARACTERS_MAX)
-      throw new Rejection('too-large', `A live transcript has at most ${LIVE_CHARACTERS_MAX} characters`);
+    if (transcript.committed.length + transcript.mutable.length > LIVE_CHARACTERS_MAX) throw transcriptTooLong();
     const key = keyOf(userId, sessionId);
     if (!(await this.keyValue.update(key, this.sealed(key, transcript), revision, { ttlMs: SESSION_MS }))) throw chunkInvalid();
   }
