@@ -83,6 +83,10 @@ describe('the configuration', () => {
     ['MODEL_TIMEOUT_SECONDS', { MODEL_TIMEOUT_SECONDS: '9999999' }],
     ['SCHEDULE_RUN_TIMEOUT', { SCHEDULE_RUN_TIMEOUT: '2147484' }],
     ['EVENTS_STREAM_MAXLEN', { EVENTS_STREAM_MAXLEN: '0' }],
+    // The event stores keep it as a 32-bit number.
+    ['EVENTS_STREAM_MAXLEN', { EVENTS_STREAM_MAXLEN: '2147483648' }],
+    // Each is a key that a connection tries to take.
+    ['SSE_MAX_CONCURRENT_PER_USER', { SSE_MAX_CONCURRENT_PER_USER: '1001' }],
     ['ENABLE_SSE_PUSH', { ENABLE_SSE_PUSH: 'maybe' }],
     ['UPLOAD_MAX_FILE_BYTES', { UPLOAD_MAX_FILE_BYTES: '1.5' }],
     ['ALLOWED_PRIVATE_HOSTS', { ALLOWED_PRIVATE_HOSTS: '10.0.0.0/8, http://printer' }],
