@@ -99,6 +99,10 @@ describe('the configuration', () => {
     ['TRUSTED_PROXIES', { TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' }],
     ['WRONG_CREDENTIALS_MAX_PER_MINUTE', { WRONG_CREDENTIALS_MAX_PER_MINUTE: '10001' }],
     ['GENERATED_TOKENS_MAX_PER_HOUR', { GENERATED_TOKENS_MAX_PER_HOUR: '10001' }],
+    // Otherwise every answer would fail.
+    ['OPENAI_API_KEY', { OPENAI_API_KEY: 'sk-hidden\u043a' }],
+    ['OPENAI_API_KEY', { OPENAI_API_KEY: 'sk-hidden\nsecond' }],
+    ['OPENAI_BASE_URL', { OPENAI_BASE_URL: 'http://localhost/v1?key=hidden' }],
     ['BRAVE_BASE_URL', { BRAVE_BASE_URL: 'ftp://brave.example' }],
     ['DEFAULT_MODEL_ID', { OPENAI_API_KEY: 'sk', MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
     ['DATABASE_URL', { DATABASE_URL: 'postgres://user:hidden%@host/verbatim' }],

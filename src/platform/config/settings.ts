@@ -39,6 +39,16 @@ function checkSecret(secret: string | undefined): void {
   if (secret && Buffer.byteLength(secret) < SECRET_BYTES_MIN) throw new Error(`must have at least ${SECRET_BYTES_MIN} bytes.`);
 }
 
+/** Paths are appended to the URL. */
+function checkExtensible(value: string): void {
+  if (/[?#]/.test(value)) throw new Error('must have no query and no fragment.');
+}
+
+/** The key becomes part of a header. */
+function checkHeaderValue(value: string): void {
+  if (!/^[\x21-\x7e]*$/.test(value)) throw new Error('must hold printable ASCII characters without spaces.');
+}
+
 /** All environment variables of the service, by the name of their value in the code. */
 export const settings = {
   host: text('HOST', '127.0.0.1'),
@@ -71,8 +81,8 @@ export const settings = {
   logLevel: oneOf('LOG_LEVEL', 'info', 'fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   logFormat: optional(oneOf('LOG_FORMAT', 'json', 'json', 'pretty')),
 
-  openaiBaseUrl: optional(url('OPENAI_BASE_URL', 'http:', 'https:')),
-  openaiApiKey: optional(text('OPENAI_API_KEY')),
+  openaiBaseUrl: optional(checked(url('OPENAI_BASE_URL', 'http:', 'https:'), checkExtensible)),
+  openaiApiKey: optional(checked(text('OPENAI_API_KEY'), checkHeaderValue)),
   modelIds: list('MODEL_IDS'),
   defaultModelId: optional(text('DEFAULT_MODEL_ID')),
   titleModelId: optional(text('TITLE_MODEL_ID')),

@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { Config, ConfigInvalid } from '../../platform/config/config.js';
 import { CustomModelQueries } from '../../../projections/custom-models/custom-models.queries.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { Timing } from '../../kernel/timing.js';
 import { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import { customModelHandlers } from './custom/custom-model.commands.js';
 import { CustomModelEndpoints } from './custom/custom-model-endpoints.js';
@@ -13,6 +14,7 @@ import { PurgeCustomModelKeys } from './custom/purge-custom-model-keys.reaction.
 import { PortableModels } from './custom/portable-models.port.js';
 import { StoredPortableModels } from './custom/stored-portable-models.js';
 import { StoredModelKeys } from './custom/stored-model-keys.js';
+import { ModelFailureLog } from './model-failure-log.js';
 import type { ModelOverride } from './model-overrides.js';
 import { openCustomEndpoint, openLanguageModels, overridesIn } from './open-language-models.js';
 import { Embeddings } from './model/embeddings.port.js';
@@ -24,6 +26,8 @@ import { OpenAiEmbeddings } from './openai/openai-embeddings.js';
 import { ModelsController } from './models.http.js';
 
 const REACTIONS = [PurgeCustomModelKeys];
+
+type LanguageModelsParts = readonly [Config, CustomModelQueries, Streams, CustomModelEndpoints, Timing];
 
 /** Language models, including the users' custom models, and models for embeddings and speech if they are configured. */
 @Global()
@@ -44,9 +48,12 @@ const REACTIONS = [PurgeCustomModelKeys];
     },
     {
       provide: LanguageModels,
-      inject: [Config, CustomModelQueries, Streams, CustomModelEndpoints],
-      useFactory: (config: Config, queries: CustomModelQueries, streams: Streams, endpoints: CustomModelEndpoints) =>
-        new LanguageModelsWithCustom(openLanguageModels(config), queries, streams, endpoints),
+      inject: [Config, CustomModelQueries, Streams, CustomModelEndpoints, Timing],
+      useFactory: (...[config, queries, streams, endpoints, timing]: LanguageModelsParts) => {
+        const log = new ModelFailureLog(timing);
+        const builtIn = openLanguageModels(config, (...failed) => log.note(...failed));
+        return new LanguageModelsWithCustom(builtIn, queries, streams, endpoints);
+      },
     },
     {
       provide: ProviderModels,

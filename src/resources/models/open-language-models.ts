@@ -5,7 +5,7 @@ import type { ModelProvider } from './model/model-provider.js';
 import { type ModelOverride, modelOverridesIn } from './model-overrides.js';
 import { OfflineLanguageModel } from './offline/offline-language-model.js';
 import { OpenAiModels } from './openai/openai-models.js';
-import { RegisteredLanguageModels } from './registered-language-models.js';
+import { type OnModelFailure, RegisteredLanguageModels } from './registered-language-models.js';
 
 export type LanguageModelsOptions = Readonly<{
   openaiBaseUrl?: string | undefined;
@@ -20,7 +20,7 @@ export type LanguageModelsOptions = Readonly<{
 }>;
 
 /** Opens the configured models: those of the endpoint, if one is configured, and always the offline model. */
-export function openLanguageModels(options: LanguageModelsOptions): LanguageModels {
+export function openLanguageModels(options: LanguageModelsOptions, onFailure?: OnModelFailure): LanguageModels {
   const { openaiBaseUrl, openaiApiKey, modelIds, defaultModelId, modelsFile } = options;
   const remote = openaiBaseUrl !== undefined || openaiApiKey !== undefined;
   const offline = new OfflineLanguageModel();
@@ -29,6 +29,7 @@ export function openLanguageModels(options: LanguageModelsOptions): LanguageMode
     ...(modelIds.length > 0 && { modelIds }),
     ...(defaultModelId !== undefined && { defaultModelId }),
     ...(modelsFile !== undefined && { overrides: overridesIn(modelsFile) }),
+    ...(onFailure && { onFailure }),
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ModelChunk, ModelDescription } from './model/language-model.port.js';
+import { type ModelChunk, type ModelDescription, ModelFailed } from './model/language-model.port.js';
 import { modelOverridesIn } from './model-overrides.js';
 import type { ModelProvider, ProviderRequest } from './model/model-provider.js';
 import { openLanguageModels } from './open-language-models.js';
@@ -40,6 +40,18 @@ const register = (more: Partial<RegisteredLanguageModelsOptions>) =>
   new RegisteredLanguageModels({ providers: [endpoint('a', 'b'), offline()], ...more });
 
 describe('the offered models', () => {
+  it('report what their provider fails with, but not a model that is not offered', async () => {
+    const failed = new ModelFailed('not-authorised', 'Refused.', false);
+    const [provider, reported] = [endpoint('a'), [] as unknown[]];
+    provider.stream = async function* () {
+      throw failed;
+    };
+    const models = register({ providers: [provider], onFailure: (...report) => reported.push(report) });
+    await expect(answerOf(models, 'a')).rejects.toBe(failed);
+    await expect(answerOf(models, 'b')).rejects.toThrow(ModelFailed);
+    expect(reported).toEqual([['a', failed]]);
+  });
+
   it('are all that the endpoint lists, unless the operator names some', async () => {
     expect((await register({}).list()).map(({ id }) => id)).toEqual(['a', 'b']);
     expect((await register({ modelIds: ['b', 'offline', 'hidden'] }).list()).map(({ id }) => id)).toEqual([

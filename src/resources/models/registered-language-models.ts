@@ -1,8 +1,17 @@
-import { LanguageModels, type ModelChunk, type ModelDescription, type ModelRequest } from './model/language-model.port.js';
+import {
+  LanguageModels,
+  type ModelChunk,
+  type ModelDescription,
+  ModelFailed,
+  type ModelRequest,
+} from './model/language-model.port.js';
 import type { ModelOverride } from './model-overrides.js';
 import type { ModelProvider } from './model/model-provider.js';
 import { modelFailed } from './openai/openai-failures.js';
 import { remoteModel } from './openai/served-models.js';
+
+/** Is told of failures of providers. */
+export type OnModelFailure = (modelId: string, failed: ModelFailed) => void;
 
 export type RegisteredLanguageModelsOptions = Readonly<{
   /** The first provider that lists a model serves it. The first provider also serves models that none lists. */
@@ -11,6 +20,7 @@ export type RegisteredLanguageModelsOptions = Readonly<{
   modelIds?: readonly string[];
   defaultModelId?: string;
   overrides?: Readonly<Record<string, ModelOverride>>;
+  onFailure?: OnModelFailure;
 }>;
 
 /** The models that the operator offers, from all providers. */
@@ -28,7 +38,13 @@ export class RegisteredLanguageModels extends LanguageModels {
       ...(reasoningEffort && { reasoningEffort }),
       ...(structuredOutput === false && { schemaInWords: true }),
     };
-    yield* (await this.providerOf(modelId)).stream(asked, signal);
+    const provider = await this.providerOf(modelId);
+    try {
+      yield* provider.stream(asked, signal);
+    } catch (error) {
+      if (error instanceof ModelFailed) this.options.onFailure?.(modelId, error);
+      throw error;
+    }
   }
 
   async list(): Promise<readonly ModelDescription[]> {
