@@ -10,7 +10,7 @@ import { TurnRunner } from '../../src/dialogue/answering/runner/turn-runner.js';
 import { ask, conversation } from '../../src/dialogue/conversation/conversation.decider.js';
 import { type CheckedInput, conversationStream, type TurnSettings } from '../../src/dialogue/conversation/conversation.events.js';
 import { messageStream } from '../../src/dialogue/journal/message.events.js';
-import { WAITING } from '../../src/dialogue/answering/loop/background-calls.port.js';
+import { type BackgroundCalls, WAITING } from '../../src/dialogue/answering/loop/background-calls.port.js';
 import type { Blobs } from '../../src/kernel/blobs.js';
 import type { EventStore, StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../src/kernel/event-sourcing/events.js';
@@ -64,13 +64,14 @@ export function workerOver(
   blobs: Blobs = new InMemoryBlobs(),
   timing: Timing = systemTiming,
   sharedUse: SharedUse = NOTHING_SHARED,
+  calls: BackgroundCalls = WAITING,
 ) {
   const streams = new Streams(store, timing);
   const commands = turnCommands(streams, signals);
   const feed = new MessageFeed(store, signals, timing);
   const clock = { now: () => new Date() };
   const closer = new TurnCloser(store, streams, commands, new Continuations(blobs), clock, answeringOptions);
-  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds, sharedUse);
+  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, systemIds, sharedUse);
   return { streams, feed, runner };
 }
 

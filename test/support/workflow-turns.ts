@@ -1,5 +1,6 @@
 import { workflowRunIdOf, workflowRunStream } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { conversationStream, type TurnSettings } from '../../src/dialogue/conversation/conversation.events.js';
+import type { BackgroundCalls } from '../../src/dialogue/answering/loop/background-calls.port.js';
 import { InProcessSignals } from '../../src/platform/messaging/signals/in-process-signals.js';
 import type { ModelChunk, ModelRequest } from '../../src/resources/models/model/language-model.port.js';
 import type { Search } from '../../src/resources/sources/chunks/search.port.js';
@@ -15,12 +16,13 @@ type WorkflowSetup = Readonly<{
   says?: (request: ModelRequest) => Iterable<ModelChunk>;
   tools?: ToolsForTests;
   settings?: Partial<TurnSettings>;
+  calls?: BackgroundCalls;
 }>;
 
 /** Runs a turn of a workflow agent and returns its frames and its records. By default the model repeats the question. */
 export async function runWorkflow(
   graph: WorkflowGraph,
-  { says, tools = new ToolsForTests([]), settings = {} }: WorkflowSetup = {},
+  { says, tools = new ToolsForTests([]), settings = {}, calls }: WorkflowSetup = {},
 ) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
@@ -29,7 +31,7 @@ export async function runWorkflow(
   const research = researchOver({ store: log, models, tools, blobs, search });
   const composer = workflowsOver(log, graph, models, tools, blobs, undefined, research);
   await askedTurn(log, 'c1', 't1', { ...RUNS_WORKFLOW, ...settings });
-  await workerOver(log, new InProcessSignals(), composer, blobs).runner.run('c1', 't1');
+  await workerOver(log, new InProcessSignals(), composer, blobs, undefined, undefined, calls).runner.run('c1', 't1');
   const frames = await framesOf(log, 't1');
   const outcome = (await eventsOf(log, conversationStream('c1'))).find(
     ({ type }) => type.startsWith('TurnAn') || type.startsWith('TurnFa'),

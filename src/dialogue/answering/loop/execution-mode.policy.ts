@@ -40,6 +40,16 @@ export const withoutApprovals = (calls: BackgroundCalls): ExecutionMode => ({
 });
 
 /**
+ * The nodes of a workflow wait for their calls, because the run would end before a job, and the follow-up of the job would run the
+ * whole workflow again.
+ */
+export const inWorkflow = (mode: ExecutionMode): ExecutionMode => ({
+  ...mode,
+  offers: (toolName) => toolName !== 'check_job' && mode.offers(toolName),
+  calls: WAITING,
+});
+
+/**
  * Kinds of tools that headless runs do not get. A scheduled or triggered run must not create further schedules or monitors. It
  * has no jobs, because it would end and report its result before they end; its time limit is the limit of its calls.
  */

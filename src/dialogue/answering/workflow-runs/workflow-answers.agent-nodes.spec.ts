@@ -33,6 +33,17 @@ describe('an agent node', () => {
     expect(models.requests[0]!.maxTokens).toBeUndefined();
   });
 
+  it('waits for a long call, because the run would end before a job', async () => {
+    const tools = new ToolsForTests([offeredAction('send', { access: 'write' })]);
+    const { answer } = await runWorkflow(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), {
+      tools,
+      says: (request) => (roundOf(request) === 0 ? [toolCall('k1', 'send')] : [text(String(request.messages.at(-1)!.content))]),
+      calls: { run: () => Promise.resolve({ status: 'running', job_id: 'j1' }) },
+    });
+    expect(answer).toBe('send is done');
+    expect(tools.names).toEqual(['send']);
+  });
+
   it('without streaming shows no text, and later nodes read its text', async () => {
     const { answer, steps, outcome } = await runWorkflow(
       inARow([
