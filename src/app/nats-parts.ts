@@ -11,11 +11,16 @@ import { NatsWorkQueue } from '../platform/messaging/work-queue/nats-work-queue.
 export async function openNats(url: string, config: Omit<Config, 'natsUrl'>, opened: Closers['opened']) {
   const options = { url, prefix: config.natsPrefix, deadlineMs: config.natsDeadlineMs, name: 'verbatim' };
   const nats = await opened(new NatsConnection(options), (connection) => connection.close());
+  const keyValue = new NatsKeyValue(nats);
+  const check = async () => {
+    await nats.ready();
+    await keyValue.check();
+  };
   return {
     signals: new NatsSignals(nats),
-    keyValue: new NatsKeyValue(nats),
+    keyValue,
     queue: new NatsWorkQueue(nats),
     blobs: new NatsBlobs(nats, join(config.dataDir, 'uploads')),
-    checks: { nats: async () => void (await nats.ready()) },
+    checks: { nats: check },
   };
 }

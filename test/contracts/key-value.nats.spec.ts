@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { isDiskFull } from '../../src/kernel/full-disk.js';
 import { KeyValueUnavailable } from '../../src/kernel/messaging/key-value.js';
 import { NatsKeyValue } from '../../src/platform/messaging/key-value/nats-key-value.js';
 import { ServerTime } from '../../src/platform/messaging/key-value/server-time.js';
@@ -51,6 +52,37 @@ it('reports that the store is unavailable, and has its content when the store is
   await eventually(async () => (await keyValue.get('kept'))?.value === 'x');
   await nats.close();
   await expect(keyValue.get('kept')).rejects.toThrow(KeyValueUnavailable);
+  await own.stop();
+});
+
+it('reports a server without space as a full disk, also when it is only checked, and works again once there is space', async () => {
+  const own = await NatsServer.start({ spaceBytes: 300_000 });
+  const nats = new NatsConnection({ url: own.url });
+  const keyValue = new NatsKeyValue(nats);
+  await keyValue.check();
+  const jsm = await jetstreamManager(await nats.ready());
+  await jsm.streams.add({ name: 'other', subjects: ['other'] });
+  const publish = () => jetstream(nats.current!).publish('other', 'x'.repeat(50_000));
+  await eventually(() =>
+    publish().then(
+      () => false,
+      () => true,
+    ),
+  );
+  const full = (work: Promise<unknown>) => work.then(() => undefined, isDiskFull);
+  expect(await Promise.all([full(keyValue.put('a', 'x')), full(keyValue.create('b', 'x')), full(keyValue.check())])).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  await jsm.streams.purge('other');
+  await eventually(() =>
+    keyValue.check().then(
+      () => true,
+      () => false,
+    ),
+  );
+  await nats.close();
   await own.stop();
 });
 

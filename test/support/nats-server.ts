@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,10 +19,17 @@ export class NatsServer {
     private readonly folder: string,
   ) {}
 
-  static async start(): Promise<NatsServer> {
+  /** With `spaceBytes`, JetStream stores at most this many bytes. */
+  static async start({ spaceBytes }: { spaceBytes?: number } = {}): Promise<NatsServer> {
     const server = new NatsServer(await freePort(), await mkdtemp(join(tmpdir(), 'verbatim-nats-')));
+    const limit = spaceBytes === undefined ? '' : `max_file_store: ${spaceBytes}`;
+    await writeFile(server.settings, `jetstream { store_dir: "${server.folder}", ${limit} }\n`);
     await server.run();
     return server;
+  }
+
+  private get settings(): string {
+    return `${this.folder}.conf`;
   }
 
   get url(): string {
@@ -59,11 +66,11 @@ export class NatsServer {
   async stop(): Promise<void> {
     this.thaw();
     await this.end('SIGTERM');
-    await rm(this.folder, { recursive: true, force: true });
+    for (const path of [this.folder, this.settings]) await rm(path, { recursive: true, force: true });
   }
 
   private async run(): Promise<void> {
-    const args = ['-js', '-sd', this.folder, '-a', '127.0.0.1', '-p', String(this.port)];
+    const args = ['-c', this.settings, '-a', '127.0.0.1', '-p', String(this.port)];
     const server = spawn('nats-server', args, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.process = server;
     let said = '';

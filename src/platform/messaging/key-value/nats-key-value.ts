@@ -48,6 +48,11 @@ export class NatsKeyValue extends KeyValue {
     );
   }
 
+  /** Checks that values can be written. @throws KeyValueUnavailable */
+  async check(): Promise<void> {
+    await this.bucket.run(({ kv }) => kv.put(TIME_KEY, encode('', 0)));
+  }
+
   async get(key: string): Promise<KeyValueEntry | undefined> {
     assertWithinLimits(key);
     return this.bucket.run(async (bucket) => (await this.find(bucket, toNatsName(key))).living);

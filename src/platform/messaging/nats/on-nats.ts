@@ -1,8 +1,19 @@
+import { JetStreamApiError } from '@nats-io/jetstream';
 import type { NatsConnection as Client } from '@nats-io/transport-node';
+import { namesFullDisk } from '../../../kernel/full-disk.js';
 import type { NatsConnection } from './nats-connection.js';
 
 class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
+}
+
+/** Codes of JetStream for an account or a server that has no space left. */
+const NO_SPACE: ReadonlySet<number> = new Set([10_002, 10_023, 10_028, 10_047]);
+
+/** The error, or one of a full disk if JetStream reports that no space is left. */
+function meaningOf(error: unknown): unknown {
+  if (!(error instanceof JetStreamApiError) || !(NO_SPACE.has(error.code) || namesFullDisk(error.message))) return error;
+  return Object.assign(new Error('NATS has no space left.', { cause: error }), { code: 'ENOSPC' });
 }
 
 /** A bucket or stream on the server. It is created or checked at the first use and after each failure. */
@@ -30,7 +41,7 @@ export class OnNats<Store> {
       return await work();
     } catch (error) {
       this.opened = undefined;
-      throw this.unavailable(error);
+      throw this.unavailable(meaningOf(error));
     }
   }
 
