@@ -1,5 +1,6 @@
 import type { AnswerParts, Source, StoppedByGuardrail, Usage } from '../../conversation/conversation.events.js';
 import { type Frame, GUARDRAIL } from '../../journal/message.events.js';
+import { cutText } from '../../../kernel/cut-text.js';
 import { GrowingText } from '../../../kernel/growing-text.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
 import type { GuardrailBlock } from '../loop/guardrail-block.js';
@@ -36,6 +37,19 @@ export type Progress = Readonly<{ parts: AnswerParts; usage: Usage | null }>;
 type Schema = Readonly<Record<string, unknown>>;
 
 const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+
+/** The longest beginning of a text that has at most `bytesMax` bytes as JSON. */
+function beginningOf(text: string, bytesMax: number): string {
+  if (bytesOf(text) <= bytesMax) return text;
+  // Each UTF-16 unit takes at least one byte.
+  let [fits, tooLong] = [0, Math.min(text.length, Math.max(bytesMax, 0) + 1)];
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (bytesOf(text.slice(0, middle)) <= bytesMax) fits = middle;
+    else tooLong = middle;
+  }
+  return cutText(text, fits);
+}
 
 /** Journals an answer while it is composed, and holds the parts composed so far. */
 export class AnswerWriter {
@@ -147,17 +161,22 @@ export class AnswerWriter {
     return true;
   }
 
-  private addText(type: 'text' | 'thought', text: string): boolean {
+  /** Adds as much of the text as fits. False if that is not all. */
+  private addText(type: 'text' | 'thought', whole: string): boolean {
+    const text = beginningOf(whole, ANSWER_BYTES_MAX - this.bytes);
+    if (text !== '') this.writeText(type, text);
+    return text === whole;
+  }
+
+  private writeText(type: 'text' | 'thought', text: string): void {
     this.bytes += bytesOf(text);
-    if (this.bytes > ANSWER_BYTES_MAX) return false;
     if (type === 'thought') {
       this.texts.thought.add(text);
       this.journal.write({ type: 'thought', thought: text });
-      return true;
+      return;
     }
     this.texts.answer.add(text);
     if (!this.others.structured) this.journal.write({ type: 'answer', answer: text });
-    return true;
   }
 
   private forgetAnswer(): void {
