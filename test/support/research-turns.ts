@@ -1,4 +1,5 @@
 import { researchStream } from '../../src/dialogue/answering/research/research.events.js';
+import type { BackgroundCalls } from '../../src/dialogue/answering/loop/background-calls.port.js';
 import { conversation } from '../../src/dialogue/conversation/conversation.decider.js';
 import {
   type AnswerParts,
@@ -31,6 +32,7 @@ export type ResearchSetup = Readonly<{
   settings?: Partial<TurnSettings>;
   search?: (request: SearchRequest) => unknown;
   timing?: Timing;
+  calls?: BackgroundCalls;
 }>;
 
 /** A research of one question, run by any number of processes. */
@@ -42,6 +44,7 @@ export function researchTurn({
   settings,
   search,
   timing = systemTiming,
+  calls,
 }: ResearchSetup = {}) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
@@ -57,7 +60,8 @@ export function researchTurn({
       return does ? does(call) : { done: call.name };
     });
     const research = researchOver({ store, models, tools, blobs, search: searching, timing });
-    return workerOver(store, signals, composerOver(models, tools, blobs, searching, research), blobs).runner;
+    const composer = composerOver(models, tools, blobs, searching, research);
+    return workerOver(store, signals, composer, blobs, undefined, undefined, calls).runner;
   };
   const streams = new Streams(log, systemTiming);
   const frames = () => framesOf(log, 't1');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { WAITING } from './background-calls.port.js';
-import { headless, interactive, inWorkflow, withoutApprovals } from './execution-mode.policy.js';
+import { headless, interactive, withoutApprovals, withoutJobs } from './execution-mode.policy.js';
 
 const call = {
   toolId: 't1',
@@ -34,8 +34,8 @@ it('only a call that needs an approval is refused where nobody can approve it', 
   expect(refusalOf(call, 'requires_client_execution')).toBeUndefined();
 });
 
-it('a workflow does not offer to check jobs, because it has none', () => {
-  const mode = inWorkflow(interactive(WAITING));
+it('a turn without jobs does not offer to check them', () => {
+  const mode = withoutJobs(interactive(WAITING));
   expect(['check_job', 'scheduler', 'shop'].map(mode.offers)).toEqual([false, true, true]);
-  expect(inWorkflow(headless()).offers('scheduler')).toBe(false);
+  expect(withoutJobs(headless()).offers('scheduler')).toBe(false);
 });

@@ -40,10 +40,10 @@ export const withoutApprovals = (calls: BackgroundCalls): ExecutionMode => ({
 });
 
 /**
- * The nodes of a workflow wait for their calls, because the run would end before a job, and the follow-up of the job would run the
- * whole workflow again.
+ * Workflows and research wait for their calls, because they would go on without the result of a job, and the follow-up of the job
+ * would run the whole workflow or research again.
  */
-export const inWorkflow = (mode: ExecutionMode): ExecutionMode => ({
+export const withoutJobs = (mode: ExecutionMode): ExecutionMode => ({
   ...mode,
   offers: (toolName) => toolName !== 'check_job' && mode.offers(toolName),
   calls: WAITING,

@@ -70,6 +70,21 @@ describe('a research', () => {
     expect(tasks()).toEqual(['clarify', 'plan', ...queries.slice(0, max), 'answer']);
   });
 
+  it('waits for the long calls of a step, because it would report without their results', async () => {
+    const { outcome, effects, models } = await completeResearch({
+      queries: ['q1'],
+      actions: [offeredAction('send', { access: 'write' })],
+      more: {
+        step: (request) => [roundOf(request) === 0 ? toolCall('k1', 'send') : text(String(request.messages.at(-1)!.content))],
+      },
+      calls: { run: () => Promise.resolve({ status: 'running', job_id: 'j1' }) },
+    });
+    expect(effects).toEqual(['send']);
+    expect((await outcome()).toolCalls).toMatchObject([{ status: 'completed', result: '{"done":"send"}' }]);
+    const answered = models.requests.find((request) => taskOf(request) === 'answer')!;
+    expect(JSON.stringify(answered.messages)).not.toContain('running');
+  });
+
   it('gives each step its documents and tools, and the answer all calls and distinct sources', async () => {
     const chunk = (source: string, title: string, words: string) =>
       ({ text: words, title, source, filename: '', sourceId: 's1', score: 1, tokens: 5 }) as const;

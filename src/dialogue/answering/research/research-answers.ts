@@ -13,6 +13,7 @@ import { AgentLoop, beginning, NO_TOOLS, type Run } from '../loop/agent-loop.js'
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { type Attached, AttachedFiles } from '../loop/attached-files.js';
 import { Continuations } from '../continuations/continuations.js';
+import { withoutJobs } from '../loop/execution-mode.policy.js';
 import { CHARACTERS_PER_TOKEN, messagesFor, RESERVED_TOKENS } from '../loop/messages.policy.js';
 import { automaticQuestion } from '../loop/no-reply.js';
 import { PastExchanges } from '../loop/past-exchanges.js';
@@ -84,8 +85,9 @@ export class ResearchAnswers {
   }
 
   /** A research node of a workflow asks nothing back. */
-  async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
+  async *deltas(transcript: Transcript, ofTurn: Run): AsyncGenerator<AnswerDelta> {
     const { resumption, asked } = transcript;
+    const run: Run = { ...ofTurn, executionMode: withoutJobs(ofTurn.executionMode) };
     const inHand = resumption && (await this.continuations.recall<StepInHand>(resumption.paused.continuation));
     let { state: facts } = await this.streams.fold(researchStream(idOf(transcript)), research);
     const setting = await this.open(transcript, run, facts, inHand);

@@ -10,7 +10,7 @@ import { Continuations } from '../continuations/continuations.js';
 import type { Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
-import { inWorkflow } from '../loop/execution-mode.policy.js';
+import { withoutJobs } from '../loop/execution-mode.policy.js';
 import { GuardrailBlock } from '../loop/guardrail-block.js';
 import type { Transcript } from '../loop/transcript.js';
 import { stepNodeOf, startNode } from './graph-path.policy.js';
@@ -56,7 +56,7 @@ export class WorkflowAnswers {
    * @throws AnswerFailed if a node fails; GuardrailBlock
    */
   async *deltas(transcript: Transcript, ofTurn: Run): AsyncGenerator<AnswerDelta> {
-    const run: Run = { ...ofTurn, executionMode: inWorkflow(ofTurn.executionMode) };
+    const run: Run = { ...ofTurn, executionMode: withoutJobs(ofTurn.executionMode) };
     let givenUp: string | undefined = GIVEN_UP;
     try {
       yield* this.steps(transcript, run);
