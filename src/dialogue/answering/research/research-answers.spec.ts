@@ -75,7 +75,7 @@ describe('a research', () => {
       queries: ['q1'],
       actions: [offeredAction('send', { access: 'write' })],
       more: {
-        step: (request) => [roundOf(request) === 0 ? toolCall('k1', 'send') : text(String(request.messages.at(-1)!.content))],
+        step: (request) => [roundOf(request) === 0 ? toolCall('k1', 'send') : text(request.messages.at(-1)!.content as string)],
       },
       calls: { run: () => Promise.resolve({ status: 'running', job_id: 'j1' }) },
     });
