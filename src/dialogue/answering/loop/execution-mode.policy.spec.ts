@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { WAITING } from './background-calls.port.js';
-import { headless, interactive, withoutApprovals, withoutJobs } from './execution-mode.policy.js';
+import { headless, interactive, overDialect, withoutJobs } from './execution-mode.policy.js';
 
 const call = {
   toolId: 't1',
@@ -24,18 +24,18 @@ describe('a run without a user', () => {
 });
 
 it('a turn with a user offers all tools, and no call is approved beforehand', () => {
-  for (const mode of [interactive(WAITING), withoutApprovals(WAITING)])
+  for (const mode of [interactive(WAITING), overDialect])
     expect([mode.offers('scheduler'), mode.isApproved(call)]).toEqual([true, false]);
 });
 
 it('only a call that needs an approval is refused where nobody can approve it', () => {
-  const { refusalOf } = withoutApprovals(WAITING);
+  const { refusalOf } = overDialect;
   expect(refusalOf(call, 'awaiting_approval')).toMatchObject({ record: { status: 'denied' } });
   expect(refusalOf(call, 'requires_client_execution')).toBeUndefined();
 });
 
 it('a turn without jobs does not offer to check them', () => {
-  const mode = withoutJobs(interactive(WAITING));
-  expect(['check_job', 'scheduler', 'shop'].map(mode.offers)).toEqual([false, true, true]);
+  for (const mode of [withoutJobs(interactive(WAITING)), overDialect])
+    expect(['check_job', 'scheduler', 'shop'].map(mode.offers)).toEqual([false, true, true]);
   expect(withoutJobs(headless()).offers('scheduler')).toBe(false);
 });

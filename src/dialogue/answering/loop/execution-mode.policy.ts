@@ -30,15 +30,6 @@ export const interactive = (calls: BackgroundCalls): ExecutionMode => ({
 
 const NOBODY_APPROVES = 'Nobody can approve calls over this interface.';
 
-/** A caller is present who can run client-side tools but cannot approve calls. */
-export const withoutApprovals = (calls: BackgroundCalls): ExecutionMode => ({
-  ...interactive(calls),
-  refusalOf: (call, needed) =>
-    needed === 'awaiting_approval'
-      ? { record: deniedRecord(call, null, NOBODY_APPROVES), text: denialFor(NOBODY_APPROVES, null) }
-      : undefined,
-});
-
 /**
  * Workflows and research wait for their calls, because they would go on without the result of a job, and the follow-up of the job
  * would run the whole workflow or research again.
@@ -47,6 +38,18 @@ export const withoutJobs = (mode: ExecutionMode): ExecutionMode => ({
   ...mode,
   offers: (toolName) => toolName !== 'check_job' && mode.offers(toolName),
   calls: WAITING,
+});
+
+/**
+ * A caller over another protocol, who can run client-side tools but can neither approve calls nor read the follow-up of a job. The
+ * turn waits for its calls.
+ */
+export const overDialect: ExecutionMode = withoutJobs({
+  ...interactive(WAITING),
+  refusalOf: (call, needed) =>
+    needed === 'awaiting_approval'
+      ? { record: deniedRecord(call, null, NOBODY_APPROVES), text: denialFor(NOBODY_APPROVES, null) }
+      : undefined,
 });
 
 /**

@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { offeredAction } from '../../../../test/support/tool-turns.js';
 import type { ApprovalNeed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import { WAITING } from './background-calls.port.js';
-import { headless, interactive, withoutApprovals } from './execution-mode.policy.js';
+import { headless, interactive, overDialect } from './execution-mode.policy.js';
 import { OfferedTools } from './offered-tools.js';
 import { ToolCallGate } from './tool-call-gate.js';
 
 /** The outcome of one call of an action whose arguments determine whether it needs an approval. */
 async function outcome(
   need: ApprovalNeed,
-  mode: 'interactive' | 'without approvals' | 'headless' | 'allowed headless',
+  mode: 'interactive' | 'over a dialect' | 'headless' | 'allowed headless',
   allowlist: string[] | null = null,
 ) {
   const action = {
@@ -19,7 +19,7 @@ async function outcome(
   };
   const executionMode = {
     interactive: interactive(WAITING),
-    'without approvals': withoutApprovals(WAITING),
+    'over a dialect': overDialect,
     headless: headless(),
     'allowed headless': headless([action.toolId]),
   }[mode];
@@ -41,9 +41,9 @@ describe('a call whose arguments determine whether it needs an approval', () => 
     ['none', 'interactive', null, 'runs, approved by none'],
     ['needed', 'interactive', null, 'waits for dev_1'],
     ['always', 'interactive', null, 'waits for dev_1'],
-    ['none', 'without approvals', null, 'runs, approved by none'],
-    ['needed', 'without approvals', null, 'denied'],
-    ['needed', 'without approvals', ['run_command'], 'runs, approved by allowlist'],
+    ['none', 'over a dialect', null, 'runs, approved by none'],
+    ['needed', 'over a dialect', null, 'denied'],
+    ['needed', 'over a dialect', ['run_command'], 'runs, approved by allowlist'],
     ['none', 'headless', null, 'runs, approved by none'],
     ['needed', 'headless', null, 'denied'],
     ['needed', 'allowed headless', null, 'runs, approved by allowlist'],

@@ -11,7 +11,7 @@ import type { Frame } from '../../journal/message.events.js';
 import type { Run } from '../loop/agent-loop.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import type { BackgroundCalls } from '../loop/background-calls.port.js';
-import { type ExecutionMode, interactive, withoutApprovals } from '../loop/execution-mode.policy.js';
+import { type ExecutionMode, interactive, overDialect } from '../loop/execution-mode.policy.js';
 import { GuardrailBlock } from '../loop/guardrail-block.js';
 import type { Transcript } from '../loop/transcript.js';
 import type { AnswerComposer } from './answer-composer.js';
@@ -90,7 +90,7 @@ export class ClaimedTurns {
   }
 
   private executionMode({ asked }: Transcript): ExecutionMode {
-    return asked.settings.dialect ? withoutApprovals(this.parts.calls) : interactive(this.parts.calls);
+    return asked.settings.dialect ? overDialect : interactive(this.parts.calls);
   }
 
   private async answer(turn: ClaimedTurn, controller: AbortController): Promise<void> {
