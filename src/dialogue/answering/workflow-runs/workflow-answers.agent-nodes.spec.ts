@@ -37,7 +37,7 @@ describe('an agent node', () => {
     const tools = new ToolsForTests([offeredAction('send', { access: 'write' })]);
     const { answer } = await runWorkflow(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), {
       tools,
-      says: (request) => (roundOf(request) === 0 ? [toolCall('k1', 'send')] : [text(String(request.messages.at(-1)!.content))]),
+      says: (request) => (roundOf(request) === 0 ? [toolCall('k1', 'send')] : [text(request.messages.at(-1)!.content as string)]),
       calls: { run: () => Promise.resolve({ status: 'running', job_id: 'j1' }) },
     });
     expect(answer).toBe('send is done');
