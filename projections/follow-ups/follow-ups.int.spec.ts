@@ -44,6 +44,12 @@ describe('the outcome of a follow-up', () => {
     );
     expect(await stateOf('w1')).toEqual(['delivered', 't3', null, at(6)]);
     expect(await stateOf('w2')).toEqual(['merged', 't3', null, at(6)]);
+    expect(await queries.statesOf(['w1', 'w3', 'unknown'])).toEqual(
+      new Map([
+        ['w1', 'delivered'],
+        ['w3', 'pending'],
+      ]),
+    );
   });
 });
 

@@ -1,7 +1,5 @@
+import type { FollowUpState } from '../../src/background/follow-ups/follow-ups.port.js';
 import { Queries } from '../read-models.js';
-
-/** `claimed`: the follow-up is delivered as soon as its conversation is free. */
-export type FollowUpState = 'pending' | 'claimed' | 'delivered' | 'merged' | 'suppressed' | 'superseded' | 'failed';
 
 /** A conversation with settled follow-ups. `since`: when the oldest of them was settled. */
 export type OldFollowUpsOfConversation = Readonly<{ id: string; since: Date }>;
@@ -16,6 +14,13 @@ export class FollowUpQueries extends Queries {
       )
       group by conversation_id order by min(requested_at), conversation_id limit ${limit}`;
     return rows.map(({ conversation_id: id }) => id);
+  }
+
+  /** The states of these follow-ups. Those that are unknown or purged are left out. */
+  async statesOf(followUpIds: readonly string[]): Promise<ReadonlyMap<string, FollowUpState>> {
+    const rows = await this.sql<{ id: string; state: FollowUpState }[]>`
+      select follow_up_id as id, state from follow_ups.follow_up where follow_up_id = any (${[...followUpIds]}::text[])`;
+    return new Map(rows.map(({ id, state }) => [id, state]));
   }
 
   /**

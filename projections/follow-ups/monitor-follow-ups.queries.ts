@@ -1,6 +1,5 @@
-import type { FollowUpSource } from '../../src/background/follow-ups/follow-ups.port.js';
+import type { FollowUpSource, FollowUpState } from '../../src/background/follow-ups/follow-ups.port.js';
 import { Queries } from '../read-models.js';
-import type { FollowUpState } from './follow-ups.queries.js';
 
 /** A settled follow-up that a monitor requested. */
 export type MonitorFollowUp = Readonly<{

@@ -1,3 +1,4 @@
+import { deterministicId } from '../../kernel/ids.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
 import type { FollowUpSource } from './follow-ups.port.js';
 
@@ -28,3 +29,7 @@ export type FollowUpOutcome = FollowUpDelivered | FollowUpMerged | FollowUpSuppr
 export type FollowUpsEvent = FollowUpRequested | FollowUpsGathered | FollowUpOutcome;
 
 export const followUpsStream = (conversationId: string): string => `followUps-${conversationId}`;
+
+/** The id is derived from the key, so a repeated request is the same follow-up. */
+export const followUpIdOf = (conversationId: string, dedupeKey: string): FollowUpId =>
+  deterministicId('follow-up', conversationId, dedupeKey);

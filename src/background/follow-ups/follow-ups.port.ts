@@ -3,6 +3,9 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 /** The sources of follow-ups. `lost`: a background job whose process is gone. */
 export type FollowUpSource = 'job' | 'monitor' | 'monitor_paused' | 'monitor_expired' | 'lost';
 
+/** `claimed`: the follow-up is delivered as soon as its conversation is free. */
+export type FollowUpState = 'pending' | 'claimed' | 'delivered' | 'merged' | 'suppressed' | 'superseded' | 'failed';
+
 /** An occurrence that a conversation waits for. */
 export type FollowUp = Readonly<{
   conversationId: string;

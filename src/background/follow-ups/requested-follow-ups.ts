@@ -4,9 +4,9 @@ import { InputChecks } from '../../dialogue/answering/guardrails/input-checks.po
 import { WITHHELD } from '../../resources/guardrails/guardrail.policy.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
-import { deterministicId } from '../../kernel/ids.js';
 import { clipped } from './follow-up-text.policy.js';
 import { RequestFollowUp } from './follow-ups.commands.js';
+import { followUpIdOf } from './follow-ups.events.js';
 import { type FollowUp, FollowUps } from './follow-ups.port.js';
 
 /** Checks the texts of requested follow-ups and appends them to the log. A ticker delivers them. */
@@ -24,7 +24,7 @@ export class RequestedFollowUps extends FollowUps {
     // A purge of the conversation may already have deleted its follow-ups, and does not run again.
     if (!(await this.turns.isOpen(conversationId))) return false;
     const given = await this.inputs.found(conversationId, text);
-    const followUpId = deterministicId('follow-up', conversationId, dedupeKey);
+    const followUpId = followUpIdOf(conversationId, dedupeKey);
     const requested = {
       conversationId,
       followUpId,

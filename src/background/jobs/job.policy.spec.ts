@@ -30,6 +30,20 @@ describe('the report of a job', () => {
   );
 });
 
+it.each([
+  ['pending', 'pending'],
+  ['claimed', 'pending'],
+  ['delivered', 'delivered'],
+  ['merged', 'delivered'],
+  // The conversation had too many automatic turns in a row, is gone, or may not be continued.
+  ['suppressed', 'suppressed'],
+  ['superseded', 'suppressed'],
+  ['failed', 'suppressed'],
+  [undefined, 'delivered'],
+] as const)('the report of a job whose follow-up is %s is %s', (followUp, delivery) =>
+  expect(deliveryOf('completed', true, 'follow-up', followUp)).toBe(delivery),
+);
+
 describe('the note on a job', () => {
   it('says whether a running job was asked to stop', () => {
     expect(noteOn('working', true, false)).toBe('The job is still running.');

@@ -1,10 +1,11 @@
+import type { FollowUpState } from '../follow-ups/follow-ups.port.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { JobEnd, JobId, ReportedBy } from './job.events.js';
 
 export type JobStatus = 'working' | 'completed' | 'failed' | 'cancelled' | 'lost';
 
-/** How the end of a job was reported to its conversation. `suppressed`: no report is due. */
+/** How the end of a job was reported to its conversation. `suppressed`: no report is due, or its follow-up was dropped. */
 export type DeliveryState = 'pending' | 'seen' | 'delivered' | 'suppressed';
 
 /** Maximum length of a result as it is shown. */
@@ -73,8 +74,27 @@ export function followUpText({ jobId, toolName, actionName, status, hasEffects, 
   ].join('\n');
 }
 
-export const deliveryOf = (status: JobStatus, autoResume: boolean, reportedBy: ReportedBy | null): DeliveryState => {
+/** The key of the follow-up that reports a job. */
+export const followUpKey = (jobId: JobId): string => `job:${jobId}`;
+
+const DELIVERY_STATES: Readonly<Record<FollowUpState, DeliveryState>> = {
+  pending: 'pending',
+  claimed: 'pending',
+  delivered: 'delivered',
+  merged: 'delivered',
+  suppressed: 'suppressed',
+  superseded: 'suppressed',
+  failed: 'suppressed',
+};
+
+/** `followUp`: the state of the follow-up that reports the job, unless it is purged. */
+export const deliveryOf = (
+  status: JobStatus,
+  autoResume: boolean,
+  reportedBy: ReportedBy | null,
+  followUp?: FollowUpState,
+): DeliveryState => {
   if (reportedBy === 'model') return 'seen';
-  if (reportedBy === 'follow-up') return 'delivered';
+  if (reportedBy === 'follow-up') return followUp === undefined ? 'delivered' : DELIVERY_STATES[followUp];
   return reportedBy === 'none' || status === 'cancelled' || !autoResume ? 'suppressed' : 'pending';
 };

@@ -2,7 +2,8 @@ import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/comm
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
-import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
+import { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
+import { type JobRecord, JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { reached } from '../../resources/identity/access.policy.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
@@ -13,7 +14,8 @@ import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { CancelJob } from './job.commands.js';
-import { jobNotFound } from './job.policy.js';
+import { followUpKey, jobNotFound } from './job.policy.js';
+import { followUpIdOf } from '../follow-ups/follow-ups.events.js';
 import { jobDetail, jobSummary } from './job-record.http.js';
 import { keptResult, shownResult } from './job-result.js';
 import { Access } from '../../platform/http/access.js';
@@ -27,6 +29,7 @@ export class JobsController {
   constructor(
     private readonly commands: Commands,
     private readonly jobs: JobQueries,
+    private readonly followUps: FollowUpQueries,
     private readonly blobs: Blobs,
     private readonly clock: Clock,
     private readonly freshness: Freshness,
@@ -39,7 +42,8 @@ export class JobsController {
   async list(@CurrentUser() { userId }: SignedInUser, @Query('conversation_id') conversationId: unknown) {
     if (!isId(conversationId)) throw new Rejection('invalid-request', 'conversation_id is required');
     const jobs = await this.jobs.ofConversation(userId, conversationId, LISTED_JOBS_MAX);
-    return { jobs: jobs.map((job) => jobSummary(job, this.clock.now())) };
+    const followUps = await this.followUps.statesOf(jobs.map(followUpOf));
+    return { jobs: jobs.map((job) => jobSummary(job, this.clock.now(), followUps.get(followUpOf(job)))) };
   }
 
   @Access({ for: 'user', action: 'read', of: 'background jobs' })
@@ -48,7 +52,8 @@ export class JobsController {
   async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
     const job = reached(user, isId(id) ? await this.jobs.byId(id) : undefined, jobNotFound);
     const kept = job.result && (await keptResult(this.blobs, job.result));
-    return jobDetail(job, this.clock.now(), kept && shownResult(kept.value));
+    const followUp = (await this.followUps.statesOf([followUpOf(job)])).get(followUpOf(job));
+    return jobDetail(job, this.clock.now(), followUp, kept && shownResult(kept.value));
   }
 
   @Access({ for: 'user', action: 'change', of: 'background jobs' })
@@ -63,3 +68,5 @@ export class JobsController {
     return this.one(user, id);
   }
 }
+
+const followUpOf = ({ conversationId, jobId }: JobRecord): string => followUpIdOf(conversationId, followUpKey(jobId));

@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Global, Module } from '@nestjs/common';
+import { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
 import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Clock } from '../../kernel/clock.js';
@@ -49,6 +50,7 @@ const TOOL_KINDS = [CheckJobTool];
     ...RETENTION,
     ...TOOL_KINDS,
     ConversationQueries,
+    FollowUpQueries,
     JobQueries,
     UnsealedTurnQueries,
     {

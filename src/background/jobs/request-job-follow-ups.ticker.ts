@@ -12,7 +12,7 @@ import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { FollowUps } from '../follow-ups/follow-ups.port.js';
 import { jobCodec } from './job.codec.js';
 import { type JobId, jobStream } from './job.events.js';
-import { followUpText } from './job.policy.js';
+import { followUpKey, followUpText } from './job.policy.js';
 import { keptResult, shownResult } from './job-result.js';
 import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
 import { ReportJob } from './job.commands.js';
@@ -76,7 +76,7 @@ export class RequestJobFollowUps implements Ticker {
       ownerId,
       source,
       refId: jobId,
-      dedupeKey: `job:${jobId}`,
+      dedupeKey: followUpKey(jobId),
       text: await this.textOn(job),
     } as const;
     const isRequested = await this.followUps.request(followUp, cause);

@@ -5,7 +5,7 @@ import type { ScheduleRunStatus } from '../../../projections/schedules/schedules
 import type { PastWorkflowRun } from '../../../projections/workflow-runs/workflow-run-history.queries.js';
 import type { WorkflowRunStatus } from '../../../projections/workflow-runs/workflow-runs.queries.js';
 import type { MonitorFollowUp } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
-import type { FollowUpState } from '../../../projections/follow-ups/follow-ups.queries.js';
+import type { FollowUpState } from '../../background/follow-ups/follow-ups.port.js';
 import type { HistoryKind, HistoryStatus } from './history.policy.js';
 
 /** The title of a webhook run whose agent is deleted. */
