@@ -21,7 +21,7 @@ import { outcomeJson, outcomeLines, RebuildDisplay, verdictOf } from '../platfor
 import { askToRetry, takeBackReactions } from '../platform/reactions/reaction-tables.js';
 import { backOffMs } from '../platform/supervision/back-off.js';
 import { isOutage } from '../platform/supervision/outage.js';
-import { throughOutages } from '../platform/supervision/start-up.js';
+import { outagesUpTo, throughOutages } from '../platform/supervision/start-up.js';
 import { systemTiming } from '../platform/system-timing.js';
 import { logUseOf } from './log-use.js';
 import { requireReadable } from './readable-log.js';
@@ -146,8 +146,8 @@ async function ownOrShared(dataDir: string): Promise<Embedded> {
 
 /** Starts the store of the log, and ensures that this program can read the log. */
 async function readableLog({ store, logUse, start }: Opened): Promise<void> {
-  await throughOutages(systemTiming, start, tryAgain);
-  await throughOutages(systemTiming, () => requireReadable(store, logUse), tryAgain);
+  for (const step of [start, () => requireReadable(store, logUse)])
+    await throughOutages(systemTiming, step, tryAgain, outagesUpTo(OUTAGES_IN_A_ROW_MAX));
 }
 
 function tryAgain(error: unknown): void {

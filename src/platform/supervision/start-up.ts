@@ -4,6 +4,12 @@ import { isOutage } from './outage.js';
 
 export type OnOutage = (error: unknown, waitMs: number) => void;
 
+/** Passes outages until there were `max` of them, for a program that has to end. */
+export function outagesUpTo(max: number): (error: unknown) => boolean {
+  let outages = 0;
+  return (error) => isOutage(error) && ++outages < max;
+}
+
 /**
  * Runs a step of the start, and retries it with growing pauses during outages of dependencies. Restarting the process would not
  * help more. @throws errors that waiting cannot resolve
