@@ -30,8 +30,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts the program as an operator does, and returns how it ended. */
-async function ended(environment: Readonly<Record<string, string>>, ...args: readonly string[]) {
+const ended = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
+  endedOf('main', environment, ...args);
+
+/** Starts a program as an operator does, and returns how it ended. */
+async function endedOf(name: string, environment: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const env = {
     PATH: process.env['PATH'],
     DATABASE_URL: database.url,
@@ -39,7 +42,7 @@ async function ended(environment: Readonly<Record<string, string>>, ...args: rea
     PORT: '0',
     ...environment,
   };
-  const child = spawn(process.execPath, [join(program, 'program/main.js'), ...args], { cwd: folder, env });
+  const child = spawn(process.execPath, [join(program, `program/${name}.js`), ...args], { cwd: folder, env });
   const written = { out: '', err: '' };
   child.stdout.on('data', (chunk: Buffer) => (written.out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (written.err += chunk.toString()));
@@ -92,4 +95,10 @@ describe('a program that cannot start', () => {
     expect(help.out).toContain('.env.example');
     expect(unknown.err).toContain('too many arguments');
   });
+});
+
+it.each(['', 'x'.repeat(257)])('no token is printed for a user that the service refuses: %o', async (user) => {
+  const { code, out, err } = await endedOf('token', {}, '--user', user);
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(err).toContain('1 to 256 characters');
 });
