@@ -15,6 +15,9 @@ describe('a text for speech', () => {
     expect(spokenParts(words).join(' ')).toBe(words);
     const one = 'x'.repeat(SPOKEN_PART_CHARACTERS_MAX + 1);
     expect(spokenParts(one).map(({ length }) => length)).toEqual([SPOKEN_PART_CHARACTERS_MAX, 1]);
+    const faces = `x${'😀'.repeat(SPOKEN_PART_CHARACTERS_MAX)}`;
+    expect(spokenParts(faces).every((part) => part.isWellFormed())).toBe(true);
+    expect(spokenParts(faces).join('')).toBe(faces);
   });
 });
 

@@ -1,3 +1,4 @@
+import { cutText } from '../../kernel/cut-text.js';
 import { Rejection } from '../../kernel/rejection.js';
 
 /** The file types that can be transcribed. */
@@ -19,12 +20,12 @@ export function refuseRecording({ filename, size }: Readonly<{ filename: string;
 /** Splits a text into parts of the maximum length, at the end of a sentence if possible, else between words, else anywhere. */
 export function spokenParts(text: string): readonly string[] {
   const parts: string[] = [];
-  let rest = text.trim();
+  let rest = text.trim().toWellFormed();
   while (rest.length > SPOKEN_PART_CHARACTERS_MAX) {
-    const room = rest.slice(0, SPOKEN_PART_CHARACTERS_MAX);
+    const room = cutText(rest, SPOKEN_PART_CHARACTERS_MAX);
     const sentence = Math.max(...['. ', '! ', '? ', '\n'].map((end) => room.lastIndexOf(end)));
     const end = sentence > 0 ? sentence + 1 : room.lastIndexOf(' ') > 0 ? room.lastIndexOf(' ') : room.length;
-    parts.push(rest.slice(0, end).trim().toWellFormed());
+    parts.push(rest.slice(0, end).trim());
     rest = rest.slice(end).trim();
   }
   return rest === '' ? parts : [...parts, rest];
