@@ -1,4 +1,4 @@
-import { buffer } from 'node:stream/consumers';
+import { openAsBlob } from 'node:fs';
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -155,7 +155,7 @@ export class SpeechController {
     const [file] = files;
     if (!file) throw new Rejection('invalid-request', 'Missing file');
     refuseRecording(file);
-    const recording = { filename: file.filename, bytes: await buffer(file.open()) };
+    const recording = { filename: file.filename, content: await openAsBlob(file.path) };
     return this.speech.transcribe(recording, language, clientGone(reply)).catch(asRefusal);
   }
 }

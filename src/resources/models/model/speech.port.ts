@@ -1,5 +1,5 @@
-/** A complete audio file. The extension of its name states the format. */
-export type Recording = Readonly<{ filename: string; bytes: Buffer }>;
+/** A complete audio file. The extension of its name states the format. The content may be read from disk while it is sent. */
+export type Recording = Readonly<{ filename: string; content: Blob }>;
 
 export type Transcript = Readonly<{
   text: string;

@@ -1,5 +1,9 @@
+import { openAsBlob } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { answerJson, LocalServer } from '../../../../test/support/local-server.js';
+import { answerJson, LocalServer, type ReceivedRequest } from '../../../../test/support/local-server.js';
 import { failureOf } from './openai-failures.js';
 import { OpenAiSpeech } from './openai-speech.js';
 import { fetchBounded } from './streamed-response.js';
@@ -14,7 +18,7 @@ afterAll(() => endpoint.close());
 
 const { signal } = new AbortController();
 const heard = () =>
-  speech.transcribe({ filename: 'a.wav', bytes: Buffer.from('RIFF') }, undefined, signal).then(({ text }) => text, failureOf);
+  speech.transcribe({ filename: 'a.wav', content: new Blob(['RIFF']) }, undefined, signal).then(({ text }) => text, failureOf);
 const BAD_REPLY = { name: 'ModelFailed', failure: 'bad-reply' };
 
 it.each([null, [], 'Hello.', {}, { text: 5 }])('%j is no transcript', async (reply) => {
@@ -38,4 +42,18 @@ it('a transcript may be empty, and half of a character in it is replaced', async
 it('an answer that never ends is not waited for longer than the client allows', async () => {
   endpoint.answer = (_, response) => void response.writeHead(200).write('{');
   await expect(fetchBounded(endpoint.url, { signal: AbortSignal.timeout(100) })).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
+it('a recording on disk is sent whole, with its name and its length', async () => {
+  const path = join(await mkdtemp(join(tmpdir(), 'verbatim-test-')), '0');
+  const bytes = 'RIFF'.repeat(100_000);
+  await writeFile(path, bytes);
+  endpoint.requests.length = 0;
+  endpoint.answer = (_, response) => answerJson(response, { text: 'Hello.' });
+  await speech.transcribe({ filename: 'a.wav', content: await openAsBlob(path) }, undefined, signal);
+  const [{ body, headers }] = endpoint.requests as [ReceivedRequest];
+  expect(body.includes(bytes)).toBe(true);
+  expect(body).toContain('filename="a.wav"');
+  expect(headers['content-length']).toBe(String(body.length));
+  await rm(dirname(path), { recursive: true });
 });

@@ -1,4 +1,4 @@
-import OpenAI, { APIError, toFile } from 'openai';
+import OpenAI, { APIError } from 'openai';
 import { type Recording, Speech, type Transcript } from '../model/speech.port.js';
 import { isJsonObject } from '../../json-object.policy.js';
 import { failureOf, modelFailed } from './openai-failures.js';
@@ -60,7 +60,7 @@ export class OpenAiSpeech extends Speech {
   }
 
   private async heard(recording: Recording, language: string | undefined, signal: AbortSignal): Promise<unknown> {
-    const file = await toFile(recording.bytes, recording.filename);
+    const file = new File([recording.content], recording.filename);
     const asked = { file, model: this.models.hearing!, ...(language && { language }) };
     const create = (response_format: 'json' | 'verbose_json') =>
       this.client.audio.transcriptions.create({ ...asked, response_format }, { signal }) as Promise<unknown>;
