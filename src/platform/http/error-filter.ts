@@ -23,7 +23,7 @@ export class ErrorFilter implements ExceptionFilter {
     const path = pathOf(request);
     const failure =
       this.unknownPath(thrown, request, reply, path) ?? failureOf(thrown, request.id, this.rejections, this.isDownForSpace);
-    this.log(thrown, failure, request);
+    if (!hasLeft(reply, thrown)) this.log(thrown, failure, request);
     if (reply.sent || reply.raw.headersSent) {
       reply.raw.destroy();
       return;
@@ -52,5 +52,9 @@ export class ErrorFilter implements ExceptionFilter {
     this.logger.error(report, thrown instanceof Error ? thrown.stack : thrown);
   }
 }
+
+/** Whether the request was aborted because its client left, which is no error. */
+const hasLeft = ({ raw }: FastifyReply, thrown: unknown): boolean =>
+  raw.destroyed && thrown instanceof DOMException && thrown.name === 'AbortError';
 
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;

@@ -15,8 +15,8 @@ export abstract class Speech {
   abstract readonly hears: boolean;
   /** Whether a model for speech synthesis is configured. */
   abstract readonly speaks: boolean;
-  /** @throws ModelFailed */
+  /** @throws ModelFailed; the reason of the signal when it aborts */
   abstract transcribe(recording: Recording, language: string | undefined, signal: AbortSignal): Promise<Transcript>;
-  /** Returns MP3. @throws ModelFailed */
+  /** Returns MP3. @throws ModelFailed; the reason of the signal when it aborts */
   abstract speak(text: string, signal: AbortSignal): Promise<Buffer>;
 }

@@ -57,3 +57,11 @@ it('a recording on disk is sent whole, with its name and its length', async () =
   expect(headers['content-length']).toBe(String(body.length));
   await rm(dirname(path), { recursive: true });
 });
+
+it('a client that left is not a failure of the endpoint', async () => {
+  const gone = new AbortController();
+  endpoint.answer = () => gone.abort();
+  const recording = { filename: 'a.wav', content: new Blob(['RIFF']) };
+  await expect(speech.transcribe(recording, undefined, gone.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  await expect(speech.speak('Hello.', gone.signal)).rejects.toMatchObject({ name: 'AbortError' });
+});

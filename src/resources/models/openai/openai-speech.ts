@@ -42,6 +42,7 @@ export class OpenAiSpeech extends Speech {
     try {
       return transcriptOf(await this.heard(recording, language, signal), language);
     } catch (error) {
+      signal.throwIfAborted();
       throw failureOf(error);
     }
   }
@@ -55,6 +56,7 @@ export class OpenAiSpeech extends Speech {
       if (NO_RECORDING.test(type)) throw modelFailed('bad-reply', new Error(`The recording has the type ${type}.`));
       return Buffer.from(await response.arrayBuffer());
     } catch (error) {
+      signal.throwIfAborted();
       throw failureOf(error);
     }
   }
