@@ -14,7 +14,7 @@ import { PurgeCustomModelKeys } from './custom/purge-custom-model-keys.reaction.
 import { PortableModels } from './custom/portable-models.port.js';
 import { StoredPortableModels } from './custom/stored-portable-models.js';
 import { StoredModelKeys } from './custom/stored-model-keys.js';
-import { ModelFailureLog } from './model-failure-log.js';
+import { ModelFailureLog } from './openai/model-failure-log.js';
 import type { ModelOverride } from './model-overrides.js';
 import { openCustomEndpoint, openLanguageModels, overridesIn } from './open-language-models.js';
 import { Embeddings } from './model/embeddings.port.js';

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { APIConnectionError, APIError } from 'openai';
-import type { Timing } from '../../kernel/timing.js';
-import type { ModelFailed, ModelFailure } from './model/language-model.port.js';
+import type { Timing } from '../../../kernel/timing.js';
+import type { ModelFailed, ModelFailure } from '../model/language-model.port.js';
 
 /** How often a kind of failure is logged while it lasts. */
 export const MODEL_FAILURE_LOGGED_EVERY_MS = 60_000;

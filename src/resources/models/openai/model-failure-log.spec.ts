@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { expect, it, jest } from '@jest/globals';
 import { APIConnectionError, APIError } from 'openai';
-import { VirtualTiming } from '../../../test/support/virtual-timing.js';
+import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
 import { MODEL_FAILURE_LOGGED_EVERY_MS, ModelFailureLog } from './model-failure-log.js';
-import { modelFailed } from './openai/openai-failures.js';
+import { modelFailed } from './openai-failures.js';
 
 const SECRET = 'sk-quoted-by-the-endpoint';
 const refusal = (status: number) =>
