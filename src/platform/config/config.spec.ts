@@ -105,6 +105,8 @@ describe('the configuration', () => {
     ['OPENAI_BASE_URL', { OPENAI_BASE_URL: 'http://localhost/v1?key=hidden' }],
     ['BRAVE_BASE_URL', { BRAVE_BASE_URL: 'ftp://brave.example' }],
     ['DEFAULT_MODEL_ID', { OPENAI_API_KEY: 'sk', MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
+    ['GUARDRAILS_JUDGE_MODEL', { OPENAI_API_KEY: 'sk', MODEL_IDS: 'a,b', GUARDRAILS_JUDGE_MODEL: 'c' }],
+    ['MONITOR_JUDGE_MODEL', { OPENAI_API_KEY: 'sk', MODEL_IDS: 'a,b', MONITOR_JUDGE_MODEL: 'c' }],
     ['DATABASE_URL', { DATABASE_URL: 'postgres://user:hidden%@host/verbatim' }],
     ['NATS_URL', { NATS_URL: 'nats://user:hidden%zz@host:4222' }],
     ['NATS_URL', { NATS_URL: 'nats://user:hidden@no host' }],

@@ -44,7 +44,7 @@ export function readConfig(environment: Environment): Config {
 
 /** Finds combinations of values that contradict each other. */
 function* contradictionsIn(values: Settings): Generator<string> {
-  const { host, authType, allowUnauthenticated, roles, natsUrl, databaseUrl, modelIds, defaultModelId } = values;
+  const { host, authType, allowUnauthenticated, roles, natsUrl, databaseUrl, modelIds } = values;
   if (authType === 'none' && !allowUnauthenticated && !isLoopback(host)) {
     yield `HOST is ${host}, which other machines can reach, while AUTH_TYPE is unset and so nobody has to sign in. Set AUTH_TYPE, or ALLOW_UNAUTHENTICATED=true if that is meant.`;
   }
@@ -55,8 +55,23 @@ function* contradictionsIn(values: Settings): Generator<string> {
     if (databaseUrl === undefined)
       yield `ROLES leaves out a role, but its process could not share the database: DATABASE_URL is unset.`;
   }
-  if (defaultModelId !== undefined && modelIds.length > 0 && !modelIds.includes(defaultModelId)) {
-    yield `DEFAULT_MODEL_ID is ${defaultModelId}, which is not among MODEL_IDS.`;
+  if (modelIds.length > 0) yield* modelsNotOffered(values);
+}
+
+/** A judge that is not offered would fail each time, and a policy that fails open would check nothing. */
+function* modelsNotOffered({
+  modelIds,
+  defaultModelId,
+  guardrailsJudgeModelId,
+  monitorJudgeModelId,
+}: Settings): Generator<string> {
+  const named = {
+    DEFAULT_MODEL_ID: defaultModelId,
+    GUARDRAILS_JUDGE_MODEL: guardrailsJudgeModelId,
+    MONITOR_JUDGE_MODEL: monitorJudgeModelId,
+  };
+  for (const [variable, id] of Object.entries(named)) {
+    if (id !== undefined && !modelIds.includes(id)) yield `${variable} is ${id}, which is not among MODEL_IDS.`;
   }
 }
 
