@@ -25,7 +25,7 @@ export function openLanguageModels(options: LanguageModelsOptions, onFailure?: O
   const remote = openaiBaseUrl !== undefined || openaiApiKey !== undefined;
   const offline = new OfflineLanguageModel();
   return new RegisteredLanguageModels({
-    providers: remote ? [endpoint(options), offline] : [offline],
+    providers: remote ? [endpoint(options, onFailure), offline] : [offline],
     ...(modelIds.length > 0 && { modelIds }),
     ...(defaultModelId !== undefined && { defaultModelId }),
     ...(modelsFile !== undefined && { overrides: overridesIn(modelsFile) }),
@@ -40,8 +40,10 @@ export const openCustomEndpoint = (
   { baseUrl, apiKey }: Readonly<{ baseUrl: string; apiKey: string }>,
 ): ModelProvider => new OpenAiModels({ baseUrl, apiKey, fetch, firstTokenMs: modelFirstTokenTimeoutMs, totalMs: modelTimeoutMs });
 
-const endpoint = (options: LanguageModelsOptions) =>
+const endpoint = (options: LanguageModelsOptions, onFailure?: OnModelFailure) =>
   new OpenAiModels({
+    // Some endpoints have no list. It is needed only if the operator names no models.
+    ...(options.modelIds.length === 0 && { onUnlisted: (failed) => onFailure?.('The list of models', failed) }),
     ...(options.openaiBaseUrl !== undefined && { baseUrl: options.openaiBaseUrl }),
     ...(options.openaiApiKey !== undefined && { apiKey: options.openaiApiKey }),
     ...(options.embeddingsModel !== undefined && { otherModelIds: [options.embeddingsModel] }),

@@ -49,7 +49,7 @@ describe('the offered models', () => {
     const models = register({ providers: [provider], onFailure: (...report) => reported.push(report) });
     await expect(answerOf(models, 'a')).rejects.toBe(failed);
     await expect(answerOf(models, 'b')).rejects.toThrow(ModelFailed);
-    expect(reported).toEqual([['a', failed]]);
+    expect(reported).toEqual([['The model a', failed]]);
   });
 
   it('are all that the endpoint lists, unless the operator names some', async () => {
@@ -112,6 +112,16 @@ describe('the operator’s file', () => {
 
 describe('the configuration', () => {
   const limits = { modelFirstTokenTimeoutMs: 1000, modelTimeoutMs: 1000 };
+
+  it('reports an endpoint that does not list its models, unless the operator names them', async () => {
+    for (const modelIds of [[], ['a']]) {
+      const reported: unknown[] = [];
+      const options = { openaiBaseUrl: 'http://127.0.0.1:1/v1', modelIds, ...limits };
+      await openLanguageModels(options, (...report) => reported.push(report)).list();
+      const unlisted = ['The list of models', expect.objectContaining({ failure: 'unavailable' })];
+      expect(reported).toEqual(modelIds.length === 0 ? [unlisted] : []);
+    }
+  });
 
   it('offers only the offline model if there is no endpoint', async () => {
     const models = openLanguageModels({ modelIds: ['offline'], ...limits });

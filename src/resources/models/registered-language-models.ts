@@ -10,8 +10,8 @@ import type { ModelProvider } from './model/model-provider.js';
 import { modelFailed } from './openai/openai-failures.js';
 import { remoteModel } from './openai/served-models.js';
 
-/** Is told of failures of providers. */
-export type OnModelFailure = (modelId: string, failed: ModelFailed) => void;
+/** Is told of failures of providers, and of what failed. */
+export type OnModelFailure = (what: string, failed: ModelFailed) => void;
 
 export type RegisteredLanguageModelsOptions = Readonly<{
   /** The first provider that lists a model serves it. The first provider also serves models that none lists. */
@@ -42,7 +42,7 @@ export class RegisteredLanguageModels extends LanguageModels {
     try {
       yield* provider.stream(asked, signal);
     } catch (error) {
-      if (error instanceof ModelFailed) this.options.onFailure?.(modelId, error);
+      if (error instanceof ModelFailed) this.options.onFailure?.(`The model ${modelId}`, error);
       throw error;
     }
   }

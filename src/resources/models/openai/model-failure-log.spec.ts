@@ -22,9 +22,9 @@ function logged() {
 
 it('names the model, the kind of failure and its reason, and quotes no endpoint', () => {
   const { log, lines } = logged();
-  log.note('gpt', modelFailed('not-authorised', refusal(401)));
-  log.note('gpt', unreachable());
-  log.note('gpt', modelFailed('bad-reply', new SyntaxError(`Unexpected token in ${SECRET}`)));
+  log.note('The model gpt', modelFailed('not-authorised', refusal(401)));
+  log.note('The model gpt', unreachable());
+  log.note('The model gpt', modelFailed('bad-reply', new SyntaxError(`Unexpected token in ${SECRET}`)));
   expect(lines).toEqual([
     expect.stringMatching(/^The model gpt failed: not-authorised \(HTTP 401\)\./),
     expect.stringMatching(/^The model gpt failed: unavailable \(connect ECONNREFUSED 127\.0\.0\.1:9\)\./),
@@ -35,17 +35,17 @@ it('names the model, the kind of failure and its reason, and quotes no endpoint'
 
 it('logs each kind once while it lasts, and again later', async () => {
   const { log, lines, timing } = logged();
-  for (let times = 0; times < 3; times++) log.note('gpt', unreachable());
-  log.note('gpt', modelFailed('overloaded', refusal(429)));
+  for (let times = 0; times < 3; times++) log.note('The model gpt', unreachable());
+  log.note('The model gpt', modelFailed('overloaded', refusal(429)));
   expect(lines).toHaveLength(2);
   await timing.pause(MODEL_FAILURE_LOGGED_EVERY_MS);
-  log.note('gpt', unreachable());
+  log.note('The model gpt', unreachable());
   expect(lines).toHaveLength(3);
 });
 
 it('logs nothing of questions that are too long or that the model refuses', () => {
   const { log, lines } = logged();
-  log.note('gpt', modelFailed('context-too-long', refusal(400)));
-  log.note('gpt', modelFailed('refused', refusal(400)));
+  log.note('The model gpt', modelFailed('context-too-long', refusal(400)));
+  log.note('The model gpt', modelFailed('refused', refusal(400)));
   expect(lines).toEqual([]);
 });

@@ -16,14 +16,14 @@ export class ModelFailureLog {
 
   constructor(private readonly timing: Pick<Timing, 'elapsedMs'>) {}
 
-  note(modelId: string, { failure, cause }: ModelFailed): void {
+  note(what: string, { failure, cause }: ModelFailed): void {
     const now = this.timing.elapsedMs();
     const before = this.loggedAt.get(failure) ?? -Infinity;
     if (OF_QUESTIONS.has(failure) || now - before < MODEL_FAILURE_LOGGED_EVERY_MS) return;
     this.loggedAt.set(failure, now);
     const seconds = MODEL_FAILURE_LOGGED_EVERY_MS / 1000;
     this.logger.warn(
-      `The model ${modelId} failed: ${failure}${reasonOf(cause)}. Failures of this kind are not logged again for ${seconds} s.`,
+      `${what} failed: ${failure}${reasonOf(cause)}. Failures of this kind are not logged again for ${seconds} s.`,
     );
   }
 }

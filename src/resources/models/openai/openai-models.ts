@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type OpenAI from 'openai';
-import type { ModelChunk, ModelDescription } from '../model/language-model.port.js';
+import type { ModelChunk, ModelDescription, ModelFailed } from '../model/language-model.port.js';
 import { CompletionReader } from './completion-reader.js';
 import type { ModelProvider, ProviderRequest } from '../model/model-provider.js';
 import { openAiClient, type OpenAiEndpoint } from './openai-client.js';
@@ -18,6 +18,8 @@ export type OpenAiModelsOptions = OpenAiEndpoint &
     retryDelayMs?: number;
     /** Models of the endpoint that are not chat models. */
     otherModelIds?: readonly string[];
+    /** Is told why the endpoint did not list its models. */
+    onUnlisted?: (failed: ModelFailed) => void;
   }>;
 
 const LIMITS: StopwatchLimits = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 600_000 };
@@ -32,7 +34,7 @@ export class OpenAiModels implements ModelProvider {
 
   constructor(private readonly options: OpenAiModelsOptions) {
     this.client = openAiClient(options);
-    this.served = new ServedModels(this.client, options.otherModelIds ?? []);
+    this.served = new ServedModels(this.client, options.otherModelIds ?? [], options.onUnlisted);
   }
 
   list(): Promise<readonly ModelDescription[] | undefined> {

@@ -1,5 +1,6 @@
 import type OpenAI from 'openai';
-import type { ModelDescription } from '../model/language-model.port.js';
+import type { ModelDescription, ModelFailed } from '../model/language-model.port.js';
+import { failureOf } from './openai-failures.js';
 
 const KEPT_MS = 300_000;
 /** Delay before the next request after the endpoint failed to answer. */
@@ -21,6 +22,7 @@ export class ServedModels {
   constructor(
     private readonly client: OpenAI,
     private readonly otherModelIds: readonly string[],
+    private readonly onUnlisted: (failed: ModelFailed) => void = () => undefined,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
@@ -39,8 +41,9 @@ export class ServedModels {
       const chat = listed.filter(({ id }) => !NO_CHAT.test(id));
       this.known = (chat.length > 0 ? chat : listed).map((model) => this.describe(model));
       this.askAgainAt = this.now() + KEPT_MS;
-    } catch {
+    } catch (error) {
       // Callers get the cached list, or undefined if there is none.
+      this.onUnlisted(failureOf(error));
       this.askAgainAt = this.now() + RETRY_MS;
     }
   }
