@@ -23,7 +23,7 @@ afterAll(() => runner.close());
 
 const running = () => new AbortController().signal;
 const run = (code: string, more: { state?: unknown; inputs?: readonly CodeFile[]; timeoutMs?: number } = {}) =>
-  runner.run({ code, state: {}, inputs: [], timeoutMs: TIMEOUT_MS, ...more }, running());
+  runner.run(async () => ({ code, state: {}, inputs: [], timeoutMs: TIMEOUT_MS, ...more }), running());
 const textOf = ({ content }: CodeFile) => Buffer.from(content).toString('utf8');
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 
@@ -92,13 +92,29 @@ print(await greet(), __name__)
   it('ends when the caller aborts it, also while it waits', async () => {
     const loops = [1, 2, 3].map(() => new AbortController());
     const runs = loops.map(({ signal }) =>
-      runner.run({ code: 'while True: pass', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }, signal),
+      runner.run(async () => ({ code: 'while True: pass', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), signal),
     );
     const outcomes = Promise.allSettled(runs);
     for (const loop of loops) loop.abort(new Error('Enough.'));
     for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { message: 'Enough.' } });
     expect((await run('print(1)')).stdout).toBe('1\n');
   });
+});
+
+it('a run that waits has not read its files yet', async () => {
+  const own = new PythonRunner({ concurrentMax: 1 });
+  const loop = new AbortController();
+  const prepared: string[] = [];
+  const start = (code: string, signal: AbortSignal) =>
+    own.run(async () => (prepared.push(code), { code, state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), signal);
+  const first = start('while True: pass', loop.signal);
+  const second = start('print(1)', running());
+  await eventually(() => prepared.length > 0);
+  expect(prepared).toEqual(['while True: pass']);
+  loop.abort(new Error('Enough.'));
+  await expect(first).rejects.toThrow('Enough.');
+  expect((await second).stdout).toBe('1\n');
+  await own.close();
 });
 
 const SECRET = 'test-secret-of-the-service';
@@ -228,11 +244,11 @@ describe('the process of a run', () => {
 
   it('ends when the runner is closed, and so does the spare process', async () => {
     const own = new PythonRunner({ idleMs: 123_457 });
-    await own.run({ code: 'print(1)', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }, running());
+    await own.run(async () => ({ code: 'print(1)', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), running());
     expect(processesOf(123_457).length).toBeGreaterThan(0);
     await own.close();
     await eventually(() => processesOf(123_457).length === 0);
-    expect(await own.run({ code: '', state: {}, inputs: [], timeoutMs: 1 }, running())).toMatchObject({
+    expect(await own.run(async () => ({ code: '', state: {}, inputs: [], timeoutMs: 1 }), running())).toMatchObject({
       failure: { kind: 'unavailable' },
     });
   });

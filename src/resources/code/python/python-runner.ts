@@ -34,16 +34,16 @@ export class PythonRunner extends CodeRunner {
     this.limits = { ...CODE_LIMITS, ...limits };
   }
 
-  async run(job: CodeJob, signal: AbortSignal): Promise<CodeResult> {
+  async run(prepare: () => Promise<CodeJob>, signal: AbortSignal): Promise<CodeResult> {
     signal.throwIfAborted();
-    const refused = job.inputs.find(({ name }) => !isFileName(name));
-    if (refused)
-      return failed('error', `An input has a name that cannot be a file: ${JSON.stringify(refused.name).slice(0, 300)}`);
     if (this.isClosed || this.waiting.length >= this.limits.waitingMax)
       return failed('unavailable', 'Too much code waits to be run.');
     await this.turn(signal);
     try {
-      return await this.runNow(job, signal);
+      const job = await prepare();
+      const refused = job.inputs.find(({ name }) => !isFileName(name));
+      if (!refused) return await this.runNow(job, signal);
+      return failed('error', `An input has a name that cannot be a file: ${JSON.stringify(refused.name).slice(0, 300)}`);
     } finally {
       this.leave();
     }

@@ -20,9 +20,11 @@ const file = (name: string) => ({ name, content: Buffer.from(name) });
 async function ran(said: Partial<CodeResult>, config: Partial<CodeNodeConfig> = {}, values: Record<string, unknown> = {}) {
   const jobs: CodeJob[] = [];
   const stored: StoreArtifact['artifact'][] = [];
-  const runner = { run: async (job: CodeJob) => (jobs.push(job), { ...NOTHING, ...said }) } as unknown as CodeRunner;
+  const runner = {
+    run: async (prepare: () => Promise<CodeJob>) => (jobs.push(await prepare()), { ...NOTHING, ...said }),
+  } as unknown as CodeRunner;
   const shelf = {
-    recall: async (ids: readonly string[]) => ids.map((id) => ({ filename: `${id}/x.csv`, blob: {} })),
+    recall: async (ids: readonly string[]) => ids.map((id) => ({ filename: `${id}/x.csv`, blob: { size: 3 } })),
     bytesOf: async () => Buffer.from('1,2'),
   } as unknown as AttachmentShelf;
   const artifacts = { newest: async () => undefined } as unknown as ArtifactContents;

@@ -39,13 +39,13 @@ export class CodeNode {
   /** @throws AnswerFailed; Rejection artifact-quota-exceeded, code-disabled */
   async run(config: CodeNodeConfig, context: NodeContext): Promise<void> {
     const { state, run } = context;
-    const job = {
+    const prepare = async () => ({
       code: config.code,
       state: state.variables,
       inputs: await this.files.forCode(state.documents(config.inputs), context.transcript.ownerId),
       timeoutMs: (config.timeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT) * 1_000,
-    };
-    const { stdout, files, failure } = await this.runner.run(job, run.signal);
+    });
+    const { stdout, files, failure } = await this.runner.run(prepare, run.signal);
     if (failure) throw new AnswerFailed('code-failed', failureText(failure));
     const kept: RunDocument[] = [];
     for (const file of files) kept.push(await this.keep(file, context));

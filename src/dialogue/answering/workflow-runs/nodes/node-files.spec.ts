@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import type { ArtifactContents } from '../../../../resources/artifacts/artifact-contents.port.js';
 import type { AttachmentShelf } from '../../../../resources/attachments/attachment-shelf.port.js';
-import { NODE_FILES_MAX, NodeFiles } from './node-files.js';
+import { CODE_FILES_BYTES_MAX, NODE_FILES_MAX, NodeFiles } from './node-files.js';
 import type { RunDocument } from './run-state.js';
 
 const shelf = {
-  recall: async (ids: readonly string[]) => ids.map((id) => ({ filename: `${id}.pdf`, blob: {} })),
+  recall: async (ids: readonly string[]) => ids.map((id) => ({ filename: `${id}.pdf`, blob: { size: 4 } })),
   bytesOf: async () => Buffer.from('%PDF'),
 } as unknown as AttachmentShelf;
 const kept: Record<string, Awaited<ReturnType<ArtifactContents['newest']>>> = {
@@ -44,4 +44,20 @@ it('a code node gets attachments and artifacts, but no artifacts of other owners
   const names = async (ownerId: string) => (await files.forCode([attached('q'), made('chart')], ownerId)).map(({ name }) => name);
   expect(await names('alice')).toEqual(['q.pdf', 'chart.png']);
   expect(await names('bob')).toEqual(['q.pdf']);
+});
+
+it('a code node gets at most CODE_FILES_BYTES_MAX bytes, of which no more are read', async () => {
+  let size = CODE_FILES_BYTES_MAX / 2;
+  let read = 0;
+  const large = {
+    recall: async (ids: readonly string[]) => ids.map((id) => ({ filename: id, blob: { size } })),
+    bytesOf: async () => (read++, Buffer.from('x')),
+  } as unknown as AttachmentShelf;
+  const forCode = (...documents: readonly RunDocument[]) => new NodeFiles(large, artifacts).forCode(documents, 'alice');
+  expect(await forCode(attached('a'), attached('b'))).toHaveLength(2);
+  await expect(forCode(attached('a'), attached('b'), made('table'))).rejects.toMatchObject({ code: 'code-failed' });
+  read = 0;
+  size++;
+  await expect(forCode(attached('a'), attached('b'))).rejects.toThrow(`more than ${CODE_FILES_BYTES_MAX} bytes`);
+  expect(read).toBe(0);
 });

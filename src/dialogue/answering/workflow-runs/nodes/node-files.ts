@@ -1,3 +1,4 @@
+import { AnswerFailed } from '../../loop/answer-failed.js';
 import { Injectable } from '@nestjs/common';
 import { ArtifactContents, type ArtifactFile } from '../../../../resources/artifacts/artifact-contents.port.js';
 import { AttachmentShelf } from '../../../../resources/attachments/attachment-shelf.port.js';
@@ -9,6 +10,9 @@ import type { RunDocument } from './run-state.js';
 export const NODE_FILES_MAX = 5;
 /** Maximum length of the text of one artifact. */
 const TEXT_CHARACTERS_MAX = 100_000;
+
+/** Maximum number of bytes of all files of a code node, because they are in memory while its code runs. */
+export const CODE_FILES_BYTES_MAX = 128 * 1024 * 1024;
 
 /** The files for an agent node: files of the question as attachments, artifacts of earlier steps as text. */
 export type AgentFiles = Readonly<{ attachments: readonly AttachedFile[]; text: string; notices: readonly string[] }>;
@@ -46,13 +50,25 @@ export class NodeFiles {
     };
   }
 
+  /** Loads one file after the other, and stops at the limit. @throws AnswerFailed */
   async forCode(documents: readonly RunDocument[], ownerId: string): Promise<readonly CodeFile[]> {
     const ids = documents.flatMap((document) => ('attachment_id' in document ? [document.attachment_id] : []));
     const attached = ids.length > 0 ? await this.shelf.recall(ids) : [];
-    const files = [
-      ...(await Promise.all(attached.map(async ({ filename, blob }) => ({ filename, content: await this.shelf.bytesOf(blob) })))),
-      ...(await this.made(documents, ownerId)),
-    ];
+    const files: Pick<ArtifactFile, 'filename' | 'content'>[] = [];
+    let bytes = 0;
+    const count = (size: number) => {
+      bytes += size;
+      if (bytes > CODE_FILES_BYTES_MAX)
+        throw new AnswerFailed('code-failed', `The files for the code have more than ${CODE_FILES_BYTES_MAX} bytes together.`);
+    };
+    for (const { blob } of attached) count(blob.size);
+    for (const { filename, blob } of attached) files.push({ filename, content: await this.shelf.bytesOf(blob) });
+    for (const document of documents) {
+      const [file] = await this.made([document], ownerId);
+      if (!file) continue;
+      count(file.content.byteLength);
+      files.push(file);
+    }
     const names = fileNames(files.map(({ filename }) => filename));
     return files.map(({ content }, at) => ({ name: names[at]!, content }));
   }
