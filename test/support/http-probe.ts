@@ -150,7 +150,7 @@ export const options: HttpOptions = {
   bodyBytesMax: 64 * 1024,
   bodyEntriesMax: 1_000,
   webhookBodyBytesMax: 16 * 1024,
-  uploadRequestBytesMax: 1024 * 1024,
+  uploadRequestBytesMax: 32 * 1024,
   uploadFileBytesMax: 1024,
   uploadFilesMax: 3,
   allowedOrigins: [],

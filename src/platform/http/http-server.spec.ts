@@ -46,6 +46,11 @@ describe('a request', () => {
     }
   });
 
+  it('has only the limit of bodies if it is no upload, also when that of uploads is lower', async () => {
+    const response = await post('/api/answer', { question: 'x'.repeat(options.uploadRequestBytesMax) });
+    expect([response.status, options.uploadRequestBytesMax < options.bodyBytesMax]).toEqual([200, true]);
+  });
+
   it('may end its path with a slash', async () => {
     expect((await call(`/api/things/7/`)).status).toBe(200);
   });

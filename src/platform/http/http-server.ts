@@ -198,7 +198,9 @@ function configureHttp(app: NestFastifyApplication, options: HttpOptions): void 
   app.useGlobalGuards(new AfterPosition(() => app.get(Freshness, { strict: false }), options.readModels));
 }
 
-/** Adds the request id, and refuses requests that are too large or that arrive during the shutdown. */
+const MULTIPART = /^\s*multipart\//i;
+
+/** Adds the request id, and refuses uploads that are too large, and requests that arrive during the shutdown. */
 function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploadRequestBytesMax }: HttpOptions) {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.raw.setMaxListeners(RESPONSE_LISTENERS_MAX);
@@ -210,7 +212,8 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
     refuseUnreadableHost(request.host);
     refuseUnreadableUrl(request.url, ANY_JSON_PATH.test(request.url));
     if (request.is404) return done();
-    if (Number(request.headers['content-length'] ?? 0) > uploadRequestBytesMax) {
+    const { 'content-length': length = 0, 'content-type': type = '' } = request.headers;
+    if (MULTIPART.test(type) && Number(length) > uploadRequestBytesMax) {
       return done(new Rejection('too-large', `Request exceeds the ${uploadRequestBytesMax}-byte upload limit`));
     }
     const encoding = request.headers['content-encoding'];
