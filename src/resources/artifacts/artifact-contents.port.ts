@@ -4,6 +4,9 @@ export type ArtifactFile = Readonly<{ filename: string; mimeType: string; conten
 
 /** Reads the contents of artifacts for workflow steps that take artifacts as input. */
 export abstract class ArtifactContents {
-  /** The newest version, or undefined if the user has no such artifact. @throws BlobsUnavailable */
-  abstract newest(artifactId: ArtifactId, ownerId: string): Promise<ArtifactFile | undefined>;
+  /**
+   * The newest version, or undefined if the user has no such artifact. At most its first `bytesMax` bytes are read.
+   * @throws BlobsUnavailable
+   */
+  abstract newest(artifactId: ArtifactId, ownerId: string, bytesMax: number): Promise<ArtifactFile | undefined>;
 }

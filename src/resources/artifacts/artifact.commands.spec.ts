@@ -17,6 +17,7 @@ import {
 import { artifact } from './artifact.decider.js';
 import { artifactStream } from './artifact.events.js';
 import { ArtifactQuota } from './artifact-quota.js';
+import { StoredArtifactContents } from './stored-artifact-contents.js';
 import { type ArtifactLimits, ArtifactsOptions } from './artifacts-options.js';
 
 let streams: Streams;
@@ -54,6 +55,14 @@ describe('a stored artifact', () => {
     const [version] = (await stateOf('a1')).versions;
     expect(version).toMatchObject({ size: 7, previewText: 'Tea ☕', blob: { size: 39 } });
     expect(await text(await contentOf(blobs, version!))).toBe('Tea ☕');
+  });
+
+  it('is read only up to a number of bytes, and only for its owner', async () => {
+    await storing()(file('a1', 'Tea ☕'));
+    const contents = new StoredArtifactContents(streams, blobs);
+    const newest = async (ownerId: string, bytesMax: number) =>
+      (await contents.newest('a1', ownerId, bytesMax))?.content.toString();
+    expect([await newest('ann', 3), await newest('ann', 100), await newest('bob', 3)]).toEqual(['Tea', 'Tea ☕', undefined]);
   });
 
   it('is stored once when it is stored repeatedly or concurrently under one id', async () => {

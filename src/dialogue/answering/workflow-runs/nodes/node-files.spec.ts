@@ -61,3 +61,20 @@ it('a code node gets at most CODE_FILES_BYTES_MAX bytes, of which no more are re
   await expect(forCode(attached('a'), attached('b'))).rejects.toThrow(`more than ${CODE_FILES_BYTES_MAX} bytes`);
   expect(read).toBe(0);
 });
+
+it.each(['x', '€'])(
+  'an agent node gets the first characters of a long text of %s, of which no more is read',
+  async (character) => {
+    const content = Buffer.from(`x${character.repeat(400_000)}`);
+    const read: number[] = [];
+    const stored: ArtifactContents = {
+      newest: async (_, __, bytesMax) => {
+        read.push(bytesMax);
+        return { filename: 'a.txt', mimeType: 'text/plain', content: content.subarray(0, bytesMax) };
+      },
+    };
+    const { text } = await new NodeFiles(shelf, stored).forAgent([made('a')], 'alice');
+    expect(text).toBe(`\n\n<attachment name="a.txt">\nx${character.repeat(99_999)}\n</attachment>`);
+    expect(read).toEqual([300_003]);
+  },
+);

@@ -10,6 +10,8 @@ import type { RunDocument } from './run-state.js';
 export const NODE_FILES_MAX = 5;
 /** Maximum length of the text of one artifact. */
 const TEXT_CHARACTERS_MAX = 100_000;
+/** A UTF-16 unit has at most three bytes in UTF-8. The last character may be cut. */
+const TEXT_BYTES_MAX = 3 * (TEXT_CHARACTERS_MAX + 1);
 
 /** Maximum number of bytes of all files of a code node, because they are in memory while its code runs. */
 export const CODE_FILES_BYTES_MAX = 128 * 1024 * 1024;
@@ -35,7 +37,7 @@ export class NodeFiles {
         ? [{ id: document.attachment_id, filename: document.filename, mimeType: document.mime_type }]
         : [],
     );
-    const made = await this.made(given, ownerId);
+    const made = await this.made(given, ownerId, TEXT_BYTES_MAX);
     const unreadable = made.filter(({ mimeType }) => !TEXTS.test(mimeType)).map(({ filename }) => filename);
     return {
       attachments,
@@ -64,7 +66,7 @@ export class NodeFiles {
     for (const { blob } of attached) count(blob.size);
     for (const { filename, blob } of attached) files.push({ filename, content: await this.shelf.bytesOf(blob) });
     for (const document of documents) {
-      const [file] = await this.made([document], ownerId);
+      const [file] = await this.made([document], ownerId, CODE_FILES_BYTES_MAX + 1);
       if (!file) continue;
       count(file.content.byteLength);
       files.push(file);
@@ -74,9 +76,9 @@ export class NodeFiles {
   }
 
   /** The newest versions of the artifacts among the documents. Deleted ones are left out. */
-  private async made(documents: readonly RunDocument[], ownerId: string): Promise<readonly ArtifactFile[]> {
+  private async made(documents: readonly RunDocument[], ownerId: string, bytesMax: number): Promise<readonly ArtifactFile[]> {
     const found = documents.map(async (document) =>
-      'artifact_id' in document ? this.artifacts.newest(document.artifact_id, ownerId) : undefined,
+      'artifact_id' in document ? this.artifacts.newest(document.artifact_id, ownerId, bytesMax) : undefined,
     );
     return (await Promise.all(found)).filter((file) => file !== undefined);
   }
