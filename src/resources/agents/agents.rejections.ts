@@ -11,5 +11,6 @@ export const agentsRejections: Rejections = {
   'source-not-accessible': { status: 404 },
   'tool-not-accessible': { status: 404 },
   'agent-not-published': { status: 409, code: 'agent_not_published' },
+  'webhook-unreadable': { status: 409, code: 'webhook_unreadable' },
   'agent-stale-write': { status: 409, code: 'stale_write' },
 };

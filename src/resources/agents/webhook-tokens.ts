@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Rejection } from '../../kernel/rejection.js';
-import { CredentialVault } from '../../platform/credentials/credential-vault.port.js';
+import { CredentialsMissing, CredentialsUnreadable, CredentialVault } from '../../platform/credentials/credential-vault.port.js';
 import type { Agent } from './agent.decider.js';
 import type { AgentWebhook } from './agent.events.js';
 import { newWebhookToken, webhookTokenHash } from './webhook-token.policy.js';
@@ -22,9 +22,13 @@ export class WebhookTokens {
     return outcome;
   }
 
-  /** @throws CredentialsMissing, CredentialsUnreadable */
+  /** @throws Rejection webhook-unreadable if the token was encrypted with another key */
   async reveal(ownerId: string, { credentialsId }: AgentWebhook): Promise<string> {
-    return (await this.vault.reveal(ownerId, credentialsId))['token']!;
+    try {
+      return (await this.vault.reveal(ownerId, credentialsId))['token']!;
+    } catch (error) {
+      throw error instanceof CredentialsMissing || error instanceof CredentialsUnreadable ? unreadable() : error;
+    }
   }
 
   /** Deletes a token that is no longer needed. An error is ignored, because a token that remains opens nothing. */
@@ -32,3 +36,10 @@ export class WebhookTokens {
     await this.vault.delete(ownerId, credentialsId).catch(() => undefined);
   }
 }
+
+/** Only the hash of the token is left, by which the webhook still recognises its URL. */
+const unreadable = () =>
+  new Rejection(
+    'webhook-unreadable',
+    'The URL of this webhook cannot be shown any more, because its stored token cannot be read. The URL itself still works.',
+  );

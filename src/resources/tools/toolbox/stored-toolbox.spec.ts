@@ -1,5 +1,5 @@
 import { granting } from '../../../../test/support/no-grants.js';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { ToolQueries } from '../../../../projections/tools/tools.queries.js';
 import { failNextReads } from '../../../../test/support/away-store.js';
@@ -10,7 +10,16 @@ import { StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js'
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ChangeTool, ChangeToolHandler, CreateTool, CreateToolHandler, DeleteTool, DeleteToolHandler } from './tool.commands.js';
 import { defaultToolId } from '../defaults/default-tools.policy.js';
-import { ACTION_PUT_AWAY, CREDENTIALS_REPLACED, NOT_SHARED, PUT_AWAY, REMOVED, StoredToolbox } from './stored-toolbox.js';
+import { CredentialsUnreadable } from '../../../platform/credentials/credential-vault.port.js';
+import {
+  ACTION_PUT_AWAY,
+  CREDENTIALS_REPLACED,
+  CREDENTIALS_UNREADABLE,
+  NOT_SHARED,
+  PUT_AWAY,
+  REMOVED,
+  StoredToolbox,
+} from './stored-toolbox.js';
 import { SwitchDefaultTool, SwitchDefaultToolHandler } from '../defaults/default-tools.commands.js';
 import { ToolHistory } from './tool-history.js';
 import { type CallContext, SignInRequired, ToolFailed } from './tool-kind.port.js';
@@ -244,6 +253,12 @@ describe('a call', () => {
       await expect(run([pin])).rejects.toEqual(failed(ACTION_PUT_AWAY));
     }
     expect(kind.calls).toEqual([]);
+  });
+
+  it('is not made if the credentials cannot be decrypted, and the reason says so', async () => {
+    const pin = await create();
+    jest.spyOn(vault, 'reveal').mockRejectedValueOnce(new CredentialsUnreadable('Another key.'));
+    await expect(run([pin])).rejects.toEqual(failed(CREDENTIALS_UNREADABLE));
   });
 
   it('is not made if the credentials were replaced, neither with the old ones nor with the new', async () => {

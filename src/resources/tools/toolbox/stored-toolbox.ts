@@ -3,7 +3,11 @@ import { Reaching } from '../../identity/reaching.js';
 import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
 import { ANSWER_PATIENCE_MS, type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { mayRunLong } from './long-calls.policy.js';
-import { CredentialsMissing, CredentialVault } from '../../../platform/credentials/credential-vault.port.js';
+import {
+  CredentialsMissing,
+  CredentialsUnreadable,
+  CredentialVault,
+} from '../../../platform/credentials/credential-vault.port.js';
 import { defaultTools } from '../defaults/default-tools.decider.js';
 import { defaultToolsStream } from '../defaults/default-tools.events.js';
 import { AGENTIC_TOOLS, builtInToolId, DEFAULT_TOOLS, defaultToolId, defaultToolOf } from '../defaults/default-tools.policy.js';
@@ -25,6 +29,7 @@ export const PUT_AWAY = 'This tool has been switched off.';
 export const ACTION_PUT_AWAY = 'This action has been switched off or removed.';
 export const NOT_SHARED = 'This tool is not shared with you any more.';
 export const CREDENTIALS_REPLACED = 'The credentials of this tool have been replaced since this answer began. Please ask again.';
+export const CREDENTIALS_UNREADABLE = 'The stored credentials of this tool cannot be read. Its owner has to enter them again.';
 
 /** Reads tools from their streams, at the revisions that turns have pinned. */
 @Injectable()
@@ -141,7 +146,8 @@ export class StoredToolbox extends Toolbox {
     if (definition.credentialsId !== credentialsId) throw new ToolFailed(CREDENTIALS_REPLACED);
     if (credentialsId === null) return {};
     return this.vault.reveal(ownerId, credentialsId).catch((error: unknown) => {
-      throw error instanceof CredentialsMissing ? new ToolFailed(CREDENTIALS_REPLACED) : error;
+      if (error instanceof CredentialsMissing) throw new ToolFailed(CREDENTIALS_REPLACED);
+      throw error instanceof CredentialsUnreadable ? new ToolFailed(CREDENTIALS_UNREADABLE, { cause: error }) : error;
     });
   }
 
