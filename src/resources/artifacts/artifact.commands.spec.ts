@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ArtifactQueries } from '../../../projections/artifacts/artifacts.queries.js';
@@ -6,7 +8,7 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { cause } from '../../../test/support/turns.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { contentOf } from './artifact-blobs.js';
+import { contentOf, PIECE_BYTES } from './artifact-blobs.js';
 import {
   DeleteArtifact,
   DeleteArtifactHandler,
@@ -55,6 +57,22 @@ describe('a stored artifact', () => {
     const [version] = (await stateOf('a1')).versions;
     expect(version).toMatchObject({ size: 7, previewText: 'Tea ☕', blob: { size: 39 } });
     expect(await text(await contentOf(blobs, version!))).toBe('Tea ☕');
+  });
+
+  it('is hashed and written in pieces, so that a large one does not hold up the process', async () => {
+    const sizes: number[] = [];
+    const put = blobs.put.bind(blobs);
+    blobs.put = async (bytes) => {
+      const pieces = (await bytes.toArray()) as Uint8Array[];
+      sizes.push(...pieces.map(({ length }) => length));
+      return put(Readable.from(pieces));
+    };
+    const content = 'x'.repeat(2 * PIECE_BYTES + 1);
+    await storing()(file('a1', content));
+    const [version] = (await stateOf('a1')).versions;
+    expect(version!.sha256).toBe(createHash('sha256').update(content).digest('hex'));
+    expect(sizes).toEqual([32, PIECE_BYTES, PIECE_BYTES, 1]);
+    expect(await text(await contentOf(blobs, version!))).toBe(content);
   });
 
   it('is read only up to a number of bytes, and only for its owner', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { CommandHandler } from '@nestjs/cqrs';
 import { Blobs } from '../../kernel/blobs.js';
 import { Command, type Handler } from '../../kernel/commands.js';
@@ -87,8 +86,7 @@ export class StoreArtifactHandler implements Handler<StoreArtifact> {
       filename,
       mimeType,
       size: content.byteLength,
-      sha256: createHash('sha256').update(content).digest('hex'),
-      blob: await keepContent(this.blobs, artifactId, edition, content),
+      ...(await keepContent(this.blobs, artifactId, edition, content)),
       previewText: previewOf(mimeType, content),
       spec,
       producedBy,
