@@ -18,43 +18,44 @@ export function frameOf(head: Frame['head'], body: Uint8Array = new Uint8Array()
   return [sizes, text, body];
 }
 
-/** Assembles frames from chunks of bytes. */
+/**
+ * Assembles frames from chunks of bytes. Each chunk is copied when it arrives, because copying a large frame at once would hold up
+ * the process.
+ */
 export class FrameReader {
-  private pieces: Buffer[] = [];
-  private length = 0;
-  private sizes: Readonly<{ head: number; body: number }> | undefined;
+  /** The sizes of the next frame or the frame itself, as far as it has arrived. */
+  private part = Buffer.alloc(SIZES_BYTES);
+  private filled = 0;
+  /** Undefined while the sizes arrive. */
+  private headSize: number | undefined;
 
   constructor(private readonly bodyBytesMax: number) {}
 
   /** Yields the frames that this chunk completes. @throws FrameRefused */
   *push(piece: Buffer): Generator<Frame> {
-    this.pieces.push(piece);
-    this.length += piece.byteLength;
-    for (let frame = this.next(); frame; frame = this.next()) yield frame;
+    for (let from = 0; ;) {
+      const copied = piece.copy(this.part, this.filled, from);
+      from += copied;
+      this.filled += copied;
+      if (this.filled < this.part.length) return;
+      const { part, headSize } = this;
+      this.filled = 0;
+      if (headSize === undefined) {
+        const sizes = this.sizesIn(part);
+        this.headSize = sizes.head;
+        this.part = Buffer.allocUnsafe(sizes.head + sizes.body);
+      } else {
+        this.headSize = undefined;
+        this.part = Buffer.alloc(SIZES_BYTES);
+        yield { head: headOf(part.subarray(0, headSize)), body: part.subarray(headSize) };
+      }
+    }
   }
 
-  private next(): Frame | undefined {
-    const sizes = (this.sizes ??= this.nextSizes());
-    const bytes = sizes && this.take(sizes.head + sizes.body);
-    if (!bytes) return undefined;
-    this.sizes = undefined;
-    return { head: headOf(bytes.subarray(0, sizes.head)), body: bytes.subarray(sizes.head) };
-  }
-
-  private nextSizes() {
-    const bytes = this.take(SIZES_BYTES);
-    if (!bytes) return undefined;
+  private sizesIn(bytes: Buffer): Readonly<{ head: number; body: number }> {
     const sizes = { head: bytes.readUInt32BE(0), body: bytes.readUInt32BE(4) };
     if (sizes.head > HEAD_BYTES_MAX || sizes.body > this.bodyBytesMax) throw new FrameRefused('A frame is too large.');
     return sizes;
-  }
-
-  private take(length: number): Buffer | undefined {
-    if (this.length < length) return undefined;
-    const all = this.pieces.length === 1 ? this.pieces[0]! : Buffer.concat(this.pieces);
-    this.pieces = [all.subarray(length)];
-    this.length -= length;
-    return all.subarray(0, length);
   }
 }
 
