@@ -1,8 +1,8 @@
-import { AnswerFailed } from '../../loop/answer-failed.js';
 import { Injectable } from '@nestjs/common';
 import { ArtifactContents, type ArtifactFile } from '../../../../resources/artifacts/artifact-contents.port.js';
 import { AttachmentShelf } from '../../../../resources/attachments/attachment-shelf.port.js';
 import type { CodeFile } from '../../../../resources/code/code-runner.port.js';
+import { AnswerFailed } from '../../loop/answer-failed.js';
 import type { AttachedFile } from '../../../conversation/conversation.events.js';
 import { fileNames } from './file-types.policy.js';
 import type { RunDocument } from './run-state.js';
