@@ -89,19 +89,22 @@ describe('an answer', () => {
     });
   });
 
-  it.each(['x', '\u0001', '漢', '😀'])('shows as much as fits of one delta that exceeds the size limit: %j', async (character) => {
-    const { writer, frames, write } = writing();
-    expect(await write(text('It is: '), text(character.repeat(ANSWER_BYTES_MAX)))).toMatchObject({ code: 'answer_too_long' });
-    const { answer } = writer.progress.parts;
-    expect(frames).toEqual([
-      { type: 'answer', answer: 'It is: ' },
-      { type: 'answer', answer: answer.slice('It is: '.length) },
-    ]);
-    expect(answer.isWellFormed()).toBe(true);
-    const bytes = Buffer.byteLength(JSON.stringify(answer));
-    expect(bytes).toBeLessThanOrEqual(ANSWER_BYTES_MAX);
-    expect(bytes).toBeGreaterThan(ANSWER_BYTES_MAX - 16);
-  });
+  it.each(['x', '\u0001', '漢', '😀'])(
+    'shows as much as fits of one delta that exceeds the size limit: %j',
+    async (character) => {
+      const { writer, frames, write } = writing();
+      expect(await write(text('It is: '), text(character.repeat(ANSWER_BYTES_MAX)))).toMatchObject({ code: 'answer_too_long' });
+      const { answer } = writer.progress.parts;
+      expect(frames).toEqual([
+        { type: 'answer', answer: 'It is: ' },
+        { type: 'answer', answer: answer.slice('It is: '.length) },
+      ]);
+      expect(answer.isWellFormed()).toBe(true);
+      const bytes = Buffer.byteLength(JSON.stringify(answer));
+      expect(bytes).toBeLessThanOrEqual(ANSWER_BYTES_MAX);
+      expect(bytes).toBeGreaterThan(ANSWER_BYTES_MAX - 16);
+    },
+  );
 
   it('keeps each found source once, as many as fit', async () => {
     const { writer, write } = writing();
