@@ -38,9 +38,8 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
-/** The longest beginning of a text that has at most `bytesMax` bytes as JSON. */
+/** Of a text that has more than `bytesMax` bytes as JSON, the longest beginning that has not. */
 function beginningOf(text: string, bytesMax: number): string {
-  if (bytesOf(text) <= bytesMax) return text;
   // Each UTF-16 unit takes at least one byte.
   let [fits, tooLong] = [0, Math.min(text.length, Math.max(bytesMax, 0) + 1)];
   while (tooLong - fits > 1) {
@@ -161,15 +160,18 @@ export class AnswerWriter {
     return true;
   }
 
-  /** Adds as much of the text as fits. False if that is not all. */
-  private addText(type: 'text' | 'thought', whole: string): boolean {
-    const text = beginningOf(whole, ANSWER_BYTES_MAX - this.bytes);
-    if (text !== '') this.writeText(type, text);
-    return text === whole;
+  /** Adds the text, or its beginning if not all of it fits. False in that case. */
+  private addText(type: 'text' | 'thought', text: string): boolean {
+    const room = ANSWER_BYTES_MAX - this.bytes;
+    const bytes = bytesOf(text);
+    this.bytes += bytes;
+    const fits = bytes <= room;
+    const shown = fits ? text : beginningOf(text, room);
+    if (fits || shown !== '') this.writeText(type, shown);
+    return fits;
   }
 
   private writeText(type: 'text' | 'thought', text: string): void {
-    this.bytes += bytesOf(text);
     if (type === 'thought') {
       this.texts.thought.add(text);
       this.journal.write({ type: 'thought', thought: text });

@@ -59,8 +59,7 @@ export class CollectedResult {
     this.fileBytesLeft -= body.byteLength;
     const isKnown = this.files.some((file) => file.name === name);
     if (isKnown || this.fileBytesLeft < 0 || this.files.length >= this.limits.filesMax) return tooMuch;
-    // A small body may be a view of a larger buffer, which it would keep alive.
-    this.files.push({ name, content: 2 * body.byteLength < body.buffer.byteLength ? Buffer.from(body) : body });
+    this.files.push({ name, content: body });
     return undefined;
   }
 

@@ -43,7 +43,8 @@ export class FrameReader {
       if (headSize === undefined) {
         const sizes = this.sizesIn(part);
         this.headSize = sizes.head;
-        this.part = Buffer.allocUnsafe(sizes.head + sizes.body);
+        // Not from Node's pool, which a kept body would keep alive.
+        this.part = Buffer.allocUnsafeSlow(sizes.head + sizes.body);
       } else {
         this.headSize = undefined;
         this.part = Buffer.alloc(SIZES_BYTES);
