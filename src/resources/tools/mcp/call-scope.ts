@@ -18,22 +18,30 @@ export type CallScope = Readonly<{
 /** How long a scope is known after the last work has ended, for requests that a client sends afterwards. */
 export const SCOPES_KEPT_MS = 10_000;
 
-const scopes = new AsyncLocalStorage<CallScope>();
-let openCount = 0;
-let ending: NodeJS.Timeout | undefined;
-
 /**
- * Runs the work, whose requests then have the scope. In Node 20 every promise of the process costs more while the storage is in
- * use, a tenth of the processor time of an answer, so it is switched off between calls.
+ * The scopes of all work that runs. In Node 20 every promise of the process costs more while the storage is in use, a tenth of the
+ * processor time of an answer, so it is switched off between calls.
  */
-export async function inScope<T>(scope: CallScope, work: () => Promise<T>): Promise<T> {
-  openCount++;
-  clearTimeout(ending);
-  try {
-    return await scopes.run(scope, work);
-  } finally {
-    if (--openCount === 0) ending = setTimeout(() => scopes.disable(), SCOPES_KEPT_MS).unref();
+export class CallScopes {
+  private openCount = 0;
+  private ending: NodeJS.Timeout | undefined;
+
+  constructor(private readonly storage: AsyncLocalStorage<CallScope>) {}
+
+  /** Runs the work, whose requests then have the scope. */
+  async run<T>(scope: CallScope, work: () => Promise<T>): Promise<T> {
+    this.openCount++;
+    clearTimeout(this.ending);
+    try {
+      return await this.storage.run(scope, work);
+    } finally {
+      if (--this.openCount === 0) this.ending = setTimeout(() => this.storage.disable(), SCOPES_KEPT_MS).unref();
+    }
+  }
+
+  current(): CallScope | undefined {
+    return this.storage.getStore();
   }
 }
 
-export const currentScope = (): CallScope | undefined => scopes.getStore();
+export const callScopes = new CallScopes(new AsyncLocalStorage());

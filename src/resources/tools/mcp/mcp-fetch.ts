@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AnswerMeter } from './answer-meter.js';
-import { currentScope } from './call-scope.js';
+import { callScopes } from './call-scope.js';
 import { AnswerTooLarge, ConnectionLost } from './mcp-failures.js';
 import { meantLines } from './meant-lines.js';
 
@@ -16,7 +16,7 @@ export const mcpFetch =
   async (input, init) => {
     const isListening = init?.method === 'GET' && !new Headers(init.headers).has('last-event-id');
     if (isListening) return new Response(null, { status: 405 });
-    const scope = currentScope();
+    const scope = callScopes.current();
     const response = await fetch(input, init);
     if (!response.body) return response;
     const { status, statusText, headers } = response;

@@ -1,5 +1,5 @@
 import { Client, type jsonSchemaValidator, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { type CallScope, currentScope, inScope } from './call-scope.js';
+import { type CallScope, callScopes } from './call-scope.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { ListedTool } from './mcp-actions.policy.js';
 import type { CallAnswer } from './mcp-answer.policy.js';
@@ -114,7 +114,7 @@ async function within<T>({ timeoutMs, signal, cause, sends }: Work, work: (optio
     onresumptiontoken: () => (resumable = true),
   };
   try {
-    return await inScope(scope, () => work(options as CallOptions));
+    return await callScopes.run(scope, () => work(options as CallOptions));
   } catch (error) {
     // The client replaces the reason of an abort by its own error.
     if (signal?.aborted) throw signal.reason;
@@ -126,7 +126,7 @@ async function within<T>({ timeoutMs, signal, cause, sends }: Work, work: (optio
 function authOf(tokens: TokenSource) {
   let inUse = '';
   const scope = (): CallScope => {
-    const current = currentScope();
+    const current = callScopes.current();
     if (!current) throw new Error('A request of a session belongs to no work.');
     return current;
   };
