@@ -7,7 +7,7 @@ import { createHttpApp } from '../platform/http/http-server.js';
 import { NestLog } from '../platform/telemetry/log.js';
 import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
-import type { Config } from '../platform/config/config.js';
+import { type Config, weaknessesIn } from '../platform/config/config.js';
 import type { Platform } from './platform.js';
 import { REJECTIONS } from './rejections.js';
 import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
@@ -28,6 +28,7 @@ export async function startService(platform: Platform, log: Logger): Promise<Ser
   const readModels = projections.map(({ name }) => name);
   const options = { ...config, readModels, rejections: REJECTIONS, isDownForSpace: () => platform.isDownForSpace() };
   const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });
+  for (const weakness of weaknessesIn(config)) log.warn(weakness);
   void platform.warnings.then((warnings) => warnings.forEach((warning) => log.warn(warning)));
   observeRequests(app.getHttpAdapter().getInstance(), app.get(PrometheusMeasurements));
   serveApiReference(app);

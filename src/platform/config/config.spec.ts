@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ConfigInvalid, type Environment, readConfig } from './config.js';
+import { ConfigInvalid, type Environment, readConfig, weaknessesIn } from './config.js';
 import { loadConfig, unknownIn } from './load-config.js';
 import { DURATION_SECONDS_MAX } from './setting.js';
 import { settings } from './settings.js';
@@ -124,6 +124,16 @@ describe('the configuration', () => {
   ])('rejects an invalid %s and names it: %o', (variable, environment) => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${variable} `)]);
     expect(problemsOf(environment)[0]).not.toContain('hidden');
+  });
+
+  it('warns of a key that can be guessed, and of a title model that is not offered', () => {
+    const encryptionKey = { ENCRYPTION_SECRET_KEY: 'k'.repeat(32) };
+    const offered = { ...encryptionKey, OPENAI_API_KEY: 'sk', MODEL_IDS: 'a,b' };
+    const weaknesses = (environment: Environment) => [...weaknessesIn(readConfig(environment))];
+    expect(weaknesses({ ENCRYPTION_SECRET_KEY: 'k'.repeat(31) })).toEqual([expect.stringMatching(/^ENCRYPTION_SECRET_KEY /)]);
+    expect(weaknesses({ ...offered, TITLE_MODEL_ID: 'c' })).toEqual([expect.stringMatching(/^TITLE_MODEL_ID /)]);
+    for (const titleModelId of ['a', 'none', '']) expect(weaknesses({ ...offered, TITLE_MODEL_ID: titleModelId })).toEqual([]);
+    expect(weaknesses({ ...encryptionKey, OPENAI_API_KEY: 'sk', TITLE_MODEL_ID: 'any' })).toEqual([]);
   });
 
   it.each(['http://localhost:5173', 'https://[::1]', 'chrome-extension://abcdef', 'capacitor://localhost', 'file://', 'null'])(

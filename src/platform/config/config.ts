@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ROLES, type Settings, settings } from './settings.js';
+import { ROLES, SECRET_BYTES_MIN, type Settings, settings } from './settings.js';
 import type { Setting } from './setting.js';
 
 /**
@@ -75,6 +75,14 @@ function* modelsNotOffered({
   }
 }
 
+/** Finds values that the service accepts, but that weaken it or leave a part of it without effect. */
+export function* weaknessesIn({ encryptionSecretKey, modelIds, titleModelId }: Config): Generator<string> {
+  if (Buffer.byteLength(encryptionSecretKey) < SECRET_BYTES_MIN)
+    yield `ENCRYPTION_SECRET_KEY has fewer than ${SECRET_BYTES_MIN} bytes: whoever gets a copy of the database can guess it, and then read credentials and forge seals.`;
+  if (titleModelId !== undefined && titleModelId !== NO_MODEL && modelIds.length > 0 && !modelIds.includes(titleModelId))
+    yield `TITLE_MODEL_ID is ${titleModelId}, which is not among MODEL_IDS, so no conversation gets a title.`;
+}
+
 function* gapsInOidc({ oidcIssuer, oidcClientId, oidcFrontendUrl }: Settings): Generator<string> {
   const needed = { OIDC_ISSUER: oidcIssuer, OIDC_CLIENT_ID: oidcClientId, OIDC_FRONTEND_URL: oidcFrontendUrl };
   for (const [variable, value] of Object.entries(needed)) {
@@ -87,6 +95,9 @@ function* gapsInOidc({ oidcIssuer, oidcClientId, oidcFrontendUrl }: Settings): G
 
 /** The built-in model, which needs no endpoint. */
 const OFFLINE_MODEL_ID = 'offline';
+
+/** The value of TITLE_MODEL_ID with which conversations get no titles. */
+const NO_MODEL = 'none';
 
 const hasEndpoint = ({ openaiBaseUrl, openaiApiKey }: Settings): boolean =>
   openaiBaseUrl !== undefined || openaiApiKey !== undefined;

@@ -33,7 +33,7 @@ const BETWEEN_DATES = { max: DURATION_SECONDS_MAX };
 export const ROLES = ['api', 'worker', 'projector', 'scheduler'] as const;
 
 /** HS256 needs a key as long as its hash (RFC 7518, 3.2). A shorter one can be guessed from a single token. */
-const SECRET_BYTES_MIN = 32;
+export const SECRET_BYTES_MIN = 32;
 
 function checkSecret(secret: string | undefined): void {
   if (secret && Buffer.byteLength(secret) < SECRET_BYTES_MIN) throw new Error(`must have at least ${SECRET_BYTES_MIN} bytes.`);
