@@ -60,7 +60,7 @@ const command = new Command('rebuild')
   .argument('<projection>', `which: ${projections.map(({ name }) => name).join(', ')}, or all`)
   .option('--verify', 'change nothing; compare the live rows with the log and name the first that differs')
   .addOption(new Option('--parked', `only retry parked events; also for ${REACTION}<name>`).conflicts('verify'))
-  .option('--json', 'one line of JSON for each projection, and no progress')
+  .option('--json', 'one line of JSON for each projection or reaction, and no progress')
   .addHelpText('after', EXIT_CODES)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.done : EXIT.failed))
   .parse();
@@ -223,6 +223,8 @@ async function retryAll({ sql, store }: Opened): Promise<number> {
 }
 
 async function retryReaction({ sql }: Opened, reaction: string): Promise<number> {
-  say(`${reaction}: ${await askToRetry(sql, reaction)} parked events will be tried again by the process that runs it.`);
+  const asked = await askToRetry(sql, reaction);
+  if (options.json) say(JSON.stringify({ reaction, asked }));
+  else say(`${reaction}: ${asked} parked events will be tried again by the process that runs it.`);
   return 0;
 }

@@ -15,6 +15,7 @@ import { PostgresFreshness } from '../../src/platform/projections/postgres-fresh
 import { Progress } from '../../src/platform/projections/progress.js';
 import { Projector } from '../../src/platform/projections/projector.js';
 import { readCheckpoint } from '../../src/platform/projections/schema.js';
+import { createReactionTables } from '../../src/platform/reactions/reaction-tables.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { append } from '../support/accounts.js';
 import { compiledProgram } from '../support/compiled-program.js';
@@ -68,9 +69,9 @@ const reached = (position: bigint) =>
 const rebuild = (...options: string[]) => rebuildIn(database.url, options);
 
 /** `url`: undefined for an embedded Postgres in `dataDir`. */
-function rebuildIn(url: string | undefined, options: readonly string[] = []) {
+function rebuildIn(url: string | undefined, options: readonly string[] = [], name = 'conversations') {
   const { PATH, HOME } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [join(program, 'program/rebuild.js'), 'conversations', ...options], {
+  const child: ChildProcess = spawn(process.execPath, [join(program, 'program/rebuild.js'), name, ...options], {
     env: { PATH, HOME, DATABASE_URL: url, DATA_DIR: dataDir },
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -182,6 +183,16 @@ describe('A rebuild as a process', () => {
     expect([code, said]).toEqual([2, expect.stringMatching(/^The log in .* was written by a version before 0\.2\.0.*\n$/)]);
     await older.close();
     await other.close();
+  });
+
+  it('prints what it retried as JSON, of a projection and of a reaction', async () => {
+    const projection = await rebuild('--parked', '--json').ended;
+    expect([projection.code, projection.outcome()]).toEqual([0, { projection: 'conversations', released: [], parked: [] }]);
+    const name = 'title-conversation';
+    await createReactionTables(database.sql);
+    await database.sql`insert into reactions.reaction_checkpoint (reaction, position, epoch) values (${name}, 1, 1)`;
+    const reaction = await rebuildIn(database.url, ['--parked', '--json'], `reaction:${name}`).ended;
+    expect([reaction.code, reaction.outcome()]).toEqual([0, { reaction: name, asked: 0 }]);
   });
 
   it('ends a verification with 2 if there are no live rows to compare with', async () => {
