@@ -23,7 +23,7 @@ beforeAll(async () => {
   model = await projecting(monitors, database.sql);
   queries = new MonitorQueries(new ReadModels(database.sql));
   await given('m1', created('m1'));
-  await given('m2', created('m2', 'ann', 'c2', at('08:01')));
+  await given('m2', created('m2', 'ann', 'c2', at('08:01'), 'a1'));
   await given('m3', created('m3', 'bob', 'c3'));
 });
 afterAll(() => database.close());
@@ -35,6 +35,7 @@ describe('monitors', () => {
     expect(await listed('active', 'c3')).toEqual([]);
     expect((await queries.ofOwner('ann', { selection: 'all', limit: 1 })).map(({ id }) => id)).toEqual(['m2']);
     expect(await queries.liveOfConversation('c3')).toEqual(['m3']);
+    expect(await queries.liveOfAgent('a1')).toEqual(['m2']);
     expect(await queries.byId('m1')).toMatchObject({
       definition: { description: 'Price\uFFFD', followUpsMax: 2 },
       nextCheckAt: date('08:15'),
@@ -79,8 +80,10 @@ describe('monitors', () => {
       type: 'MonitorPaused',
       data: { ...about('m2', 'ann', 'c2'), pause: 1, reason: null, pausedAt: at('20:00') },
     });
+    expect(await queries.liveOfAgent('a1')).toEqual(['m2']);
     await given('m2', { type: 'MonitorCancelled', data: { ...about('m2', 'ann', 'c2'), by: 'owner', cancelledAt: at('20:01') } });
     expect([await listed('live'), await listed('all')]).toEqual([[], ['m2', 'm1']]);
+    expect(await queries.liveOfAgent('a1')).toEqual([]);
     expect([await queries.overOf('ann', date('08:01')), await queries.overOf('bob', date('00:00'))]).toEqual([['m2'], []]);
   });
 

@@ -73,6 +73,12 @@ export class MonitorQueries extends Queries {
     return rows.map((row) => row['monitor_id'] as string);
   }
 
+  /** The ids of an agent's active and paused monitors. */
+  async liveOfAgent(agentId: string): Promise<readonly string[]> {
+    const rows = await this.sql`select monitor_id from monitors.monitor where agent_id = ${agentId} and due_at is not null`;
+    return rows.map((row) => row['monitor_id'] as string);
+  }
+
   /** The monitors that are due, the longest waiting first. `after`: the last item of the previous page. */
   async due(now: Date, limit: number, after?: DueMonitor): Promise<readonly DueMonitor[]> {
     const { dueAt, monitorId } = after ?? { dueAt: new Date(0), monitorId: '' };

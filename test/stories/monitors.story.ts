@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { defaultToolId } from '../../src/resources/tools/defaults/default-tools.policy.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { MakeBacking } from '../support/backing.js';
 import { conversationIdIn } from '../support/client.js';
@@ -6,7 +7,8 @@ import { eventually } from '../support/eventually.js';
 import { answerJson } from '../support/local-server.js';
 import { call, say } from '../support/scripted-model-server.js';
 import { TabForTests } from '../support/tab.js';
-import { MONITORS_MAX, WatchedShop } from '../support/watched-shop.js';
+import { MONITORS_MAX, type MonitorShown, WatchedShop } from '../support/watched-shop.js';
+import { replyOf } from '../support/world.js';
 
 /** Chats that monitor something outside, and continue when it changes. */
 export function monitorsStory(makeBacking: MakeBacking): void {
@@ -194,6 +196,15 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       const { conversationId, monitor } = await shop.create();
       expect((await shop.world.alice.post(`/api/delete_conversation?id=${conversationId}`, {})).status).toBe(200);
       await eventually(async () => (await shop.viewOf(monitor.monitor_id)).status === 'cancelled');
+    });
+
+    it('is cancelled with its agent', async () => {
+      const { id: agentId } = await shop.world.agent({ tools: ['monitor'].map(defaultToolId) });
+      const asked = { description: 'ACME gets cheap', source: shop.page };
+      const { text } = await shop.use('monitor_create', asked, { agent_id: agentId });
+      const { monitor_id: id } = JSON.parse(text) as MonitorShown;
+      expect((await replyOf(shop.world.alice.delete(`/api/delete_agent?id=${agentId}`))).status).toBe(200);
+      await eventually(async () => (await shop.viewOf(id)).status === 'cancelled');
     });
 
     it('counts towards the limit of its user', async () => {

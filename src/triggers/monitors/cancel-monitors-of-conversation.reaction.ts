@@ -8,7 +8,7 @@ import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
-import { CancelMonitorWithConversation } from './monitor/monitor.commands.js';
+import { CancelMonitorWith } from './monitor/monitor.commands.js';
 import { monitorCodec } from './monitor/monitor.codec.js';
 import type { MonitorCreated } from './monitor/monitor.events.js';
 
@@ -50,6 +50,6 @@ export class CancelMonitorsOfConversation implements Reaction<Followed> {
   }
 
   private cancel(monitorId: string, event: Recorded<Followed>): Promise<void> {
-    return this.commands.execute(new CancelMonitorWithConversation(monitorId, causedBy(event, `system:${this.name}`)));
+    return this.commands.execute(new CancelMonitorWith('conversation', monitorId, causedBy(event, `system:${this.name}`)));
   }
 }

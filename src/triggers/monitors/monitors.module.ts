@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
@@ -12,6 +13,7 @@ import { FollowUpsModule } from '../../background/follow-ups/follow-ups.module.j
 import { AdmitMonitorHandler } from './monitor/monitor-allowance.commands.js';
 import { RequestedSource } from './checks/requested-source.js';
 import { monitorHandlers } from './monitor/monitor.commands.js';
+import { CancelMonitorsOfAgent } from './cancel-monitors-of-agent.reaction.js';
 import { CancelMonitorsOfConversation } from './cancel-monitors-of-conversation.reaction.js';
 import { ChatMonitors } from './tool/chat-monitors.js';
 import { CheckMonitor } from './checks/check-monitor.js';
@@ -28,7 +30,7 @@ import { MonitorTool } from './tool/monitor-tool.js';
 import { monitorsRejections } from './monitors.rejections.js';
 import { monitorNotifications } from './monitor/monitor.notifications.js';
 
-const REACTIONS = [CancelMonitorsOfConversation, RequestMonitorFollowUps, NoteMonitorsInConversation];
+const REACTIONS = [CancelMonitorsOfAgent, CancelMonitorsOfConversation, RequestMonitorFollowUps, NoteMonitorsInConversation];
 const TICKERS = [CheckMonitors];
 const TOOL_KINDS = [MonitorTool];
 
@@ -40,6 +42,7 @@ const TOOL_KINDS = [MonitorTool];
     ...REACTIONS,
     ...TICKERS,
     ...TOOL_KINDS,
+    AgentQueries,
     ConversationQueries,
     MonitorQueries,
     SourceQueries,

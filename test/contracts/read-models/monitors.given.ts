@@ -14,8 +14,14 @@ const definition = {
 } as const;
 const seen = { hash: 'h', items: [], holds: false, gist: '' };
 export const about = (monitorId: string, ownerId = 'ann', conversationId = 'c1') => ({ monitorId, ownerId, conversationId });
-export const created = (id: string, ownerId = 'ann', conversationId = 'c1', createdAt = at('08:00')): MonitorEvent => {
-  const data = { ...about(id, ownerId, conversationId), agentId: null, definition, seen, createdAt, nextCheckAt: at('08:15') };
+export const created = (
+  id: string,
+  ownerId = 'ann',
+  conversationId = 'c1',
+  createdAt = at('08:00'),
+  agentId: string | null = null,
+): MonitorEvent => {
+  const data = { ...about(id, ownerId, conversationId), agentId, definition, seen, createdAt, nextCheckAt: at('08:15') };
   return { type: 'MonitorCreated', data };
 };
 export const checked = (monitorId: string, check: number, outcome: 'changed' | 'unreachable' | 'matched'): MonitorEvent => ({

@@ -6,8 +6,8 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { type CheckResult, reportCheck } from './check-report.decider.js';
 import { nextCheckAt } from './check-times.policy.js';
 import { MonitorRules } from './monitor-rules.js';
-import { attend, cancel, cancelWithConversation, create, type Monitor, monitor, pause, resume } from './monitor.decider.js';
-import { type MonitorCreated, type MonitorId, monitorStream } from './monitor.events.js';
+import { attend, cancel, cancelWith, create, type Monitor, monitor, pause, resume } from './monitor.decider.js';
+import { type MonitorCreated, type MonitorId, type MonitorParent, monitorStream } from './monitor.events.js';
 
 /** Creates a monitor. The caller has reserved a place for it with AdmitMonitor. */
 export class CreateMonitor extends Command<bigint | undefined> {
@@ -125,9 +125,10 @@ export class ReportCheckHandler implements Handler<ReportCheck> {
   }
 }
 
-/** Cancels a monitor whose conversation was deleted. */
-export class CancelMonitorWithConversation extends Command<void> {
+/** Cancels a monitor whose conversation or agent was deleted. */
+export class CancelMonitorWith extends Command<void> {
   constructor(
+    readonly parent: MonitorParent,
     readonly monitorId: MonitorId,
     readonly cause: Cause,
   ) {
@@ -135,22 +136,22 @@ export class CancelMonitorWithConversation extends Command<void> {
   }
 }
 
-@CommandHandler(CancelMonitorWithConversation)
-class CancelMonitorWithConversationHandler implements Handler<CancelMonitorWithConversation> {
+@CommandHandler(CancelMonitorWith)
+class CancelMonitorWithHandler implements Handler<CancelMonitorWith> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ monitorId, cause }: CancelMonitorWithConversation): Promise<void> {
-    const decision = cancelWithConversation(this.clock.now());
+  async execute({ parent, monitorId, cause }: CancelMonitorWith): Promise<void> {
+    const decision = cancelWith(parent, this.clock.now());
     await this.streams.transact(monitorStream(monitorId), monitor, decision, cause);
   }
 }
 
 export const monitorHandlers = [
   AttendMonitorHandler,
-  CancelMonitorWithConversationHandler,
+  CancelMonitorWithHandler,
   CreateMonitorHandler,
   ReportCheckHandler,
   SteerMonitorHandler,

@@ -11,7 +11,7 @@ import {
   requested,
   started,
 } from '../../../../test/support/monitor-events.js';
-import { attend, cancel, cancelWithConversation, monitor, pause, resume } from './monitor.decider.js';
+import { attend, cancel, cancelWith, monitor, pause, resume } from './monitor.decider.js';
 import type { MonitorEvent } from './monitor.events.js';
 
 describe('an owner', () => {
@@ -49,7 +49,7 @@ describe('an owner', () => {
       .when(resume('ann', at(600)))
       .thenRejected('monitor-over');
     given(monitor, [...over, done])
-      .when(cancelWithConversation(at(20)))
+      .when(cancelWith('conversation', at(20)))
       .thenNothing();
   });
 

@@ -17,17 +17,7 @@ import {
   started,
 } from '../../../../test/support/monitor-events.js';
 import { type CheckResult, type CheckRules, reportCheck } from './check-report.decider.js';
-import {
-  attend,
-  cancel,
-  cancelWithConversation,
-  create,
-  HOUR_MS,
-  type Monitor,
-  monitor,
-  pause,
-  resume,
-} from './monitor.decider.js';
+import { attend, cancel, cancelWith, create, HOUR_MS, type Monitor, monitor, pause, resume } from './monitor.decider.js';
 import type { MonitorEvent } from './monitor.events.js';
 
 const match: CheckResult = { outcome: 'matched', seen: other, text: 'Now 2', usage: null };
@@ -221,7 +211,13 @@ it('repeating a decision changes nothing, and no monitor exceeds its limits of f
       },
       fc.constant((now: Date) => pause('ann', now)),
       { weight: 2, arbitrary: fc.constant((now: Date) => resume('ann', now)) },
-      { weight: 1, arbitrary: fc.constantFrom((now: Date) => cancel('ann', now), cancelWithConversation) },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom(
+          (now: Date) => cancel('ann', now),
+          (now: Date) => cancelWith('agent', now),
+        ),
+      },
     ),
   );
   const steps = fc.array(

@@ -3,7 +3,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { nextCheckAt } from './check-times.policy.js';
 import { monitorCodec } from './monitor.codec.js';
-import type { MonitorCreated, MonitorEvent, MonitorId, MonitorDefinition, Seen } from './monitor.events.js';
+import type { MonitorCreated, MonitorDefinition, MonitorEvent, MonitorId, MonitorParent, Seen } from './monitor.events.js';
 
 /** `completed` and `cancelled` are final. */
 type MonitorStatus = 'none' | 'active' | 'paused' | 'completed' | 'cancelled';
@@ -194,12 +194,12 @@ export const cancel =
     return [{ type: 'MonitorCancelled', data: { ...aboutMonitor(state), by: 'owner', cancelledAt: now.toISOString() } }];
   };
 
-/** Cancels a monitor whose conversation was deleted. */
-export const cancelWithConversation =
-  (now: Date): Decide =>
+/** Cancels a monitor whose conversation or agent was deleted. */
+export const cancelWith =
+  (parent: MonitorParent, now: Date): Decide =>
   (state) =>
     isLive(state)
-      ? [{ type: 'MonitorCancelled', data: { ...aboutMonitor(state), by: 'conversation', cancelledAt: now.toISOString() } }]
+      ? [{ type: 'MonitorCancelled', data: { ...aboutMonitor(state), by: parent, cancelledAt: now.toISOString() } }]
       : [];
 
 /** The time of the check after the current one. */
