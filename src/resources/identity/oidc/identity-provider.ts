@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { compactVerify, createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import * as client from 'openid-client';
 import { LRUCache } from 'lru-cache';
 import type { Claims } from './claims.policy.js';
@@ -69,16 +69,16 @@ export class IdentityProvider {
 
   /** Exchanges the code of a callback for a grant. @throws ProviderUnavailable, ProviderRefused */
   async redeem(callback: URL, { state, nonce, verifier }: LoginSecrets): Promise<Grant> {
-    const { configuration } = await this.provider();
+    const { configuration, keys } = await this.provider();
     const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
-    const tokens = await refusing(() => client.authorizationCodeGrant(configuration, callback, checks));
+    const tokens = await refusing(() => signed(client.authorizationCodeGrant(configuration, callback, checks), keys));
     return this.grantOf(configuration, tokens, tokens.claims()!);
   }
 
   /** @throws ProviderUnavailable, ProviderRefused */
   async refresh(refreshToken: string, subject: string): Promise<Grant> {
-    const { configuration } = await this.provider();
-    const tokens = await refusing(() => client.refreshTokenGrant(configuration, refreshToken));
+    const { configuration, keys } = await this.provider();
+    const tokens = await refusing(() => signed(client.refreshTokenGrant(configuration, refreshToken), keys));
     const claims = tokens.claims() ?? { sub: subject };
     if (claims.sub !== subject) throw new ProviderRefused('The provider renewed the session of another user.');
     return this.grantOf(configuration, tokens, claims);
@@ -157,7 +157,6 @@ export class IdentityProvider {
       },
     );
     const metadata = configuration.serverMetadata();
-    client.enableNonRepudiationChecks(configuration);
     return {
       configuration,
       issuer: metadata.issuer,
@@ -169,7 +168,25 @@ export class IdentityProvider {
   }
 }
 
-type Discovered = Readonly<{ configuration: client.Configuration; issuer: string; keys: JWTVerifyGetKey }>;
+type Keys = ReturnType<typeof createRemoteJWKSet>;
+type Discovered = Readonly<{ configuration: client.Configuration; issuer: string; keys: Keys }>;
+
+/**
+ * Checks the signature of the ID token, if there is one. The provider itself sent the token, so an unknown key is a new one: the
+ * keys are fetched again at once, because the code or refresh token is used up and the exchange cannot be repeated.
+ */
+async function signed<T extends client.TokenEndpointResponse>(exchange: Promise<T>, keys: Keys): Promise<T> {
+  const tokens = await exchange;
+  const { id_token: idToken } = tokens;
+  if (idToken === undefined) return tokens;
+  const verify = () => compactVerify(idToken, keys, { algorithms: ALGORITHMS });
+  await verify().catch(async (error: unknown) => {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+    await keys.reload();
+    await verify();
+  });
+  return tokens;
+}
 
 /** Sends the client's secret in the body if the provider supports that, otherwise in the header, which all have to support. */
 const bySecret =

@@ -196,6 +196,23 @@ describe('a callback', () => {
     expect(await login()).toBe('oidc_error=auth_failed');
   });
 
+  it('and its renewal are accepted at once if the provider signs with a newer key than those that were fetched', async () => {
+    await signIn();
+    const key = await provider.addKey('key-of-sign-in', service.url, FRONTEND);
+    const token = await signIn();
+    provider.alter = async (body) => ({
+      ...body,
+      id_token: await provider.signed(claimsOf(String(body['id_token'])), key, 'key-of-sign-in'),
+    });
+    expect((await refresh(token)).status).toBe(200);
+    const newest = await provider.addKey('newest-key', service.url, FRONTEND);
+    provider.alter = async (body) => ({
+      ...body,
+      id_token: await provider.signed(claimsOf(String(body['id_token'])), newest, 'newest-key'),
+    });
+    expect(await login()).toMatch(/^oidc_code=/);
+  });
+
   it('is an error while the provider is away', async () => {
     const browser = new BrowserForTests();
     const url = await returned(browser);
