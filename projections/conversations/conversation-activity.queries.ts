@@ -33,13 +33,13 @@ export class ConversationActivityQueries extends Queries {
       order by asked_at desc, turn_id limit ${limit}`;
   }
 
-  /** Turns that wait for an approval and have not expired, the soonest to expire first. */
+  /** Turns that wait for an approval and have not expired by two clocks, the soonest to expire first. */
   async approvalsAwaited(ownerId: string, now: Date, limit: number): Promise<readonly ApprovalAwaited[]> {
     return this.sql<ApprovalAwaited[]>`
       select ${this.about}, pending as calls, changed_at as since, waits_until as "expiresAt"
       from conversations.conversation join conversations.turn using (conversation_id)
       where owner_id = ${ownerId} and not superseded and ended is null and status = 'paused' and needs_approval
-        and waits_until > ${now}
+        and waits_until > least(${now}, now())
       order by waits_until, turn_id limit ${limit}`;
   }
 

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { Sql } from 'postgres';
 import { conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
+import { turnPaused, waitingCall } from '../../test/support/pauses.js';
 import { settings } from '../../test/support/turns.js';
 import { inPostgres } from '../../test/contracts/read-models/read-model.subject.js';
 import { unsealedTurnsContract } from '../../test/contracts/read-models/unsealed-turns.contract.js';
@@ -15,6 +16,15 @@ unsealedTurnsContract(async () => {
   const subject = await inPostgres(unsealedTurns, (readModels) => new UnsealedTurnQueries(readModels));
   ({ model, queries } = subject);
   return subject;
+});
+
+it('finds no pause that has expired only by the clock of a process that is far ahead', async () => {
+  const tomorrow = Date.now() + 86_400_000;
+  const about = { conversationId: 'c-ahead', turnId: 'ahead' };
+  const paused = turnPaused(about, [waitingCall('k1')], { expiresAt: new Date(tomorrow).toISOString() });
+  const question = { ...about, index: 0, question: 'Why?', requestId: 'r', settings };
+  await model.given(conversationStream('c-ahead'), [{ type: 'TurnAsked', data: question }, paused]);
+  expect(await queries.expired(new Date(tomorrow + 1), 10)).not.toContainEqual(about);
 });
 
 it('finds the turns in which users, and not holders of a key, asked any agent or a certain one', async () => {

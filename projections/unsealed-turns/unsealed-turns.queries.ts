@@ -66,10 +66,13 @@ export class UnsealedTurnQueries extends Queries {
       where ${which} and expires_at is null order by since, turn_id`;
   }
 
-  /** The paused turns whose pause has expired, the earliest expired first. */
+  /**
+   * The paused turns whose pause has expired, the earliest expired first. They have expired by two clocks, `now` and that of the
+   * database, because the end of a pause is final and the clock of one process may be far ahead.
+   */
   async expired(now: Date, limit: number): Promise<readonly UnsealedTurn[]> {
     return this.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
-      where expires_at <= ${now} order by expires_at, turn_id limit ${limit}`;
+      where expires_at <= least(${now}, now()) order by expires_at, turn_id limit ${limit}`;
   }
 }

@@ -1,3 +1,4 @@
+import { CLOCKS_APART_MS_MAX } from '../../kernel/clocks-apart.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { belongsTo, type Party } from './conversation-access.policy.js';
 import { mayResume } from '../../resources/identity/access.policy.js';
@@ -54,7 +55,8 @@ function turnToResume(state: Conversation, callIds: readonly string[], by: Party
   // An id that is pending in two turns is ambiguous.
   if (another) throw notPending();
   const [, { pause }] = found;
-  if (new Date(pause!.expiresAt) <= now) throw notPending();
+  // A ticker ends the pause in time. The date itself only keeps callers from a pause that no process was there to end.
+  if (now.getTime() >= Date.parse(pause!.expiresAt) + CLOCKS_APART_MS_MAX) throw notPending();
   if (!callIds.every((callId) => waitsFor(found[1], callId))) throw notPending();
   if (!mayResume(by, found[1].accessTokenId)) throw notTheirs();
   return found;
