@@ -44,6 +44,19 @@ export function olderDialectStory(makeBacking: MakeBacking): void {
       expect(asked).toContain('Hello there');
     });
 
+    it.each([['local/Handbook/'], ['Handbook'], [['local/Handbook/', 'default']]])(
+      'is answered from a source that it names as clients from before there were ids: %j',
+      async (docs) => {
+        world.model.next(say('At ', 'four.'));
+        expect((await answered(older({ active_docs: docs }))).status).toBe(200);
+        expect(JSON.stringify(world.model.completions.at(-1)!.body)).toContain('Tea is at four.');
+        expect(await answered(older({ active_docs: docs }), world.bob)).toMatchObject({
+          status: 404,
+          body: { error: 'Source not accessible' },
+        });
+      },
+    );
+
     it('stores neither the key nor a conversation', async () => {
       expect((await answered(older())).status).toBe(200);
       await world.quietHead();

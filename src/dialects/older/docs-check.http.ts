@@ -1,14 +1,13 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { IsString, MaxLength } from 'class-validator';
-import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
-import { visible } from '../../resources/identity/access.policy.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
+import { lastPartOf, NamedSources } from './named-sources.js';
+import { LOCATION_CHARACTERS_MAX } from './older-question.policy.js';
 
-const LOCATION_CHARACTERS_MAX = 2_000;
 /** The entry for no source in the list of older clients. */
 const NONE = 'default';
 
@@ -20,7 +19,7 @@ class DocsLocation {
 @ApiTags('Older clients')
 @Controller('api')
 export class DocsCheckController {
-  constructor(private readonly sources: SourceQueries) {}
+  constructor(private readonly sources: NamedSources) {}
 
   @ApiOperation({ summary: 'Whether a source exists with this id or name, or with the id or name at the end of this path' })
   @DocumentedBody({ type: DocsLocation }, { docs: 'local/Handbook/' })
@@ -28,9 +27,7 @@ export class DocsCheckController {
   @Post('docs_check')
   @HttpCode(200)
   async check(@CurrentUser() user: SignedInUser, @Body() { docs }: DocsLocation) {
-    const wanted = docs.split('/').findLast((part) => part !== '') ?? '';
-    const own = visible(user, 'sources', await this.sources.ownedBy(user.userId));
-    const exists = wanted === NONE || own.some(({ id, name }) => id === wanted || name === wanted || name === docs);
+    const exists = lastPartOf(docs) === NONE || (await this.sources.find(user, [docs]))[0] !== undefined;
     return { status: exists ? 'exists' : 'not found' };
   }
 }

@@ -1,14 +1,17 @@
 import { parseHistory, QUESTION_CHARACTERS_MAX } from '../../dialogue/answering/intake/question.policy.js';
 import type { Exchange } from '../../dialogue/conversation/conversation.events.js';
-import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 
 const SOURCES_MAX = 100;
+/** Maximum length of the name of a source. */
+export const LOCATION_CHARACTERS_MAX = 2_000;
 
 /** Names that older clients send for no source. */
 const NO_SOURCE: ReadonlySet<string> = new Set(['', 'default', 'None']);
 
-/** A question of an older client, without the key of the model provider that the request has. */
+/**
+ * A question of an older client, without the key of the model provider that the request has. `sources`: ids, names or paths.
+ */
 export type OlderQuestion = Readonly<{ question: string; exchanges: readonly Exchange[]; sources: readonly string[] }>;
 
 /** @throws Rejection invalid-request, too-large */
@@ -23,8 +26,10 @@ export function olderQuestionIn(body: Readonly<Record<string, unknown>>): OlderQ
 
 function sourcesIn(docs: unknown): readonly string[] {
   const named: readonly unknown[] = Array.isArray(docs) ? docs : [docs ?? ''];
-  const ids = named.filter((id) => typeof id !== 'string' || !NO_SOURCE.has(id));
-  if (ids.length > SOURCES_MAX || !ids.every((id): id is string => typeof id === 'string' && isId(id)))
-    throw new Rejection('invalid-request', `active_docs must be ids of sources, at most ${SOURCES_MAX}`);
-  return [...new Set(ids)];
+  const sources = named.filter((name) => typeof name !== 'string' || !NO_SOURCE.has(name));
+  if (sources.length > SOURCES_MAX || !sources.every(isLocation))
+    throw new Rejection('invalid-request', `active_docs must name sources, at most ${SOURCES_MAX}`);
+  return [...new Set(sources)];
 }
+
+const isLocation = (value: unknown): value is string => typeof value === 'string' && value.length <= LOCATION_CHARACTERS_MAX;

@@ -10,6 +10,7 @@ import { PromptsModule } from '../../resources/prompts/prompts.module.js';
 import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ApiKeysController } from './api-keys.http.js';
 import { DocsCheckController } from './docs-check.http.js';
+import { NamedSources } from './named-sources.js';
 import { OlderAnswers } from './older-answers.js';
 import { olderRejections } from './older.rejections.js';
 import { ProviderAnswers } from './provider-answers.js';
@@ -19,7 +20,14 @@ import { ProviderKeys } from './provider-keys.js';
 @Module({
   imports: [AgentsModule, GuardrailsModule, PromptsModule, SourcesModule],
   controllers: [ApiKeysController, DocsCheckController],
-  providers: [AgentQueries, SourceQueries, ProviderAnswers, ProviderKeys, { provide: OlderForm, useClass: OlderAnswers }],
+  providers: [
+    AgentQueries,
+    SourceQueries,
+    NamedSources,
+    ProviderAnswers,
+    ProviderKeys,
+    { provide: OlderForm, useClass: OlderAnswers },
+  ],
 })
 export class OlderModule implements OnModuleInit {
   static readonly rejections = olderRejections;
