@@ -251,13 +251,17 @@ export class ReactionRunner {
     }
   }
 
-  /** Retries the parked events of a stream in order, up to the first that fails again. Purged ones are skipped. */
+  /**
+   * Retries the parked events of a stream in order, up to the first that fails again. Purged ones are skipped. @throws the error of an
+   * outage, after which the retry can be repeated
+   */
   private async retryStream(stream: string, { epoch, signal }: Tenure): Promise<void> {
     for (let parked = await this.table.firstParked(stream); parked; parked = await this.table.firstParked(stream)) {
       const event = await eventAt(this.dependencies.store, stream, parked.revision);
       try {
         if (event) await this.handle(event, signal);
       } catch (error) {
+        if (isOutage(error)) throw error;
         if (event && !signal.aborted) await this.table.parkAgain(event, error, epoch);
         return;
       }

@@ -3,6 +3,7 @@ import { append } from '../../../test/support/accounts.js';
 import { bellReactions, type Rang, rang } from '../../../test/support/bell-reactions.js';
 import { eventually } from '../../../test/support/eventually.js';
 import type { TestDatabase } from '../../../test/support/postgres-for-tests.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
 import { askToRetry } from './reaction-tables.js';
 
@@ -119,6 +120,20 @@ describe('a reaction', () => {
     await append(bells.store, 'bell-a', rang(2));
     await eventually(async () => bells.heard.includes('bell-a 2') || (await bells.parkedEvents()).length > 0);
     expect([bells.heard, await bells.parkedEvents()]).toEqual([['bell-a 1', 'bell-a 2'], []]);
+  });
+
+  it('goes on with a requested retry after an outage of a dependency', async () => {
+    let attempts = 0;
+    bells.start(async (event) => {
+      if (++attempts <= 6) throw new Error('unlucky');
+      if (attempts === 7) throw new StoreUnavailable('away');
+      await bells.listen(event);
+    });
+    await append(bells.store, 'bell-a', rang(1), rang(2));
+    await eventually(async () => (await bells.parkedEvents()).length === 2);
+    await askToRetry(bells.sql, 'answer-door');
+    await eventually(async () => (await bells.parkedEvents()).length === 0);
+    expect(bells.heard).toEqual(['bell-a 1', 'bell-a 2']);
   });
 
   it('keeps no copy of a parked event, and a retry skips events that were purged meanwhile', async () => {
