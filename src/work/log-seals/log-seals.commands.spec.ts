@@ -93,7 +93,7 @@ describe('the seals of the log', () => {
   });
 
   it('of a long log fit into an append each, and a tick appends some of them', async () => {
-    const name = (index: number) => `agent-${index}${'x'.repeat(900)}`;
+    const name = (index: number) => `keptAgents-${index}${'字'.repeat(300)}`;
     for (let index = 0; index < 600; index++) await happened(name(index));
     await process().tick();
     expect(await seals()).toHaveLength(2);

@@ -2,14 +2,20 @@ import { createHash } from 'node:crypto';
 import { CommandHandler } from '@nestjs/cqrs';
 import { AUDITED, auditEventOf, auditLine } from '../../../projections/audit-log/audit-event.js';
 import { Command, type Handler } from '../../kernel/commands.js';
-import { EventStore, type ExpectedRevision, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import {
+  APPEND_BYTES_MAX,
+  EventStore,
+  type ExpectedRevision,
+  type StoredEvent,
+} from '../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { jsonBytes } from '../../kernel/own-blobs.js';
 import { logSeals, sealEvents, type Sealable } from './log-seals.decider.js';
 import { LOG_SEALS_STREAM, type SealedEvent } from './log-seals.events.js';
 
-/** The size of the events of a seal, in UTF-16 units of their JSON: half of what an append may have. */
-const SEALED_LENGTH_MAX = 512 * 1024;
+/** The size of the events of a seal as JSON: half of what an append may have. */
+const SEALED_BYTES_MAX = APPEND_BYTES_MAX / 2;
 
 const POSITION = /^(-1|\d+)$/;
 
@@ -52,12 +58,12 @@ export class SealLogHandler implements Handler<SealLog> {
   private async sealableAfter(after: string): Promise<Sealable & { isFull: boolean }> {
     const events: SealedEvent[] = [];
     let upTo = after;
-    let length = 0;
+    let bytes = 0;
     for await (const page of this.store.readAll({ after: BigInt(after), filter: AUDITED })) {
       for (const stored of page.events) {
         const event = sealedEvent(stored);
-        length += JSON.stringify(event).length + 1;
-        if (length > SEALED_LENGTH_MAX) return { after, upTo, events, isFull: true };
+        bytes += jsonBytes(event) + 1;
+        if (bytes > SEALED_BYTES_MAX) return { after, upTo, events, isFull: true };
         events.push(event);
         upTo = String(stored.position);
       }
