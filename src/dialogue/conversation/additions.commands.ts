@@ -5,6 +5,7 @@ import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { append, noteWork } from './additions.decider.js';
 import { conversation } from './conversation.decider.js';
 import { type BackgroundWorkNoted, conversationStream, type TurnAppended } from './conversation.events.js';
+import { unlessOmitted } from './earlier-turns.port.js';
 import type { Conversation } from './turn.policy.js';
 
 /** Appends a turn that another feature has produced, with a complete journal, to its owner's conversation. */
@@ -24,8 +25,8 @@ export class AppendTurnHandler implements Handler<AppendTurn> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ turn, ownerId, cause, known }: AppendTurn): Promise<Conversation> {
-    const stream = conversationStream(turn.conversationId);
-    return (await this.streams.transact(stream, conversation, append(turn, ownerId), cause, known)).state;
+    const decide = unlessOmitted(turn.turnId, known.state, append(turn, ownerId));
+    return (await this.streams.transact(conversationStream(turn.conversationId), conversation, decide, cause, known)).state;
   }
 }
 

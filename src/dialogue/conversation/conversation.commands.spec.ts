@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { turnPaused, turnResumed, waitingCall } from '../../../test/support/pauses.js';
-import { askedTurn, cause, eventsOf } from '../../../test/support/turns.js';
+import { omitTurns } from '../../../test/support/omitted-turns.js';
+import { askedTurn, cause, eventsOf, settings } from '../../../test/support/turns.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../kernel/timing.js';
 import { systemTiming } from '../../platform/system-timing.js';
@@ -16,6 +17,7 @@ import { conclude, startTurn } from './turn.decider.js';
 import { conversationCodec } from './conversation.codec.js';
 import { type ConversationEvent, conversationStream } from './conversation.events.js';
 import { pause } from './pause.decider.js';
+import { AskAutomaticTurn, AskAutomaticTurnHandler, type FoldedConversation } from './turn.commands.js';
 
 const stream = conversationStream('c1');
 const started: ConversationEvent = {
@@ -70,4 +72,22 @@ it('reading an answer to its end opens its conversation although this process ha
     await elsewhere.transact(stream, conversation, decide, cause);
   await new WatchConversationHandler(here).execute(new WatchConversation('c1', 't1', 'alice', cause));
   expect((await eventsOf(store, stream)).at(-1)!.type).toBe('ConversationOpened');
+});
+
+it('an automatic turn that another process has asked and ended, and that a snapshot omits, is not asked again', async () => {
+  const store = new InMemoryEventStore();
+  const [here, elsewhere] = [new Streams(store, systemTiming), new Streams(store, systemTiming)];
+  await askedTurn(store, 'c1', 't1');
+  await omitTurns(elsewhere, 'c1');
+  const known = await here.fold(stream, conversation);
+  await elsewhere.transact(stream, conversation, rename('Another name'), cause);
+  const origin = { kind: 'follow-up', source: 'job', refId: 'j', dedupeKey: 'd' } as const;
+  const question = { conversationId: 'c1', turnId: 't2', question: 'Done.', requestId: 'r2', settings, origin };
+  const ask = (streams: Streams, known: FoldedConversation) =>
+    new AskAutomaticTurnHandler(streams).execute(new AskAutomaticTurn(question, 'alice', cause, known));
+  expect(await ask(elsewhere, await elsewhere.fold(stream, conversation))).toBe('free');
+  await omitTurns(elsewhere, 'c1');
+  expect(await ask(here, known)).toBe('busy');
+  const asked = (await eventsOf(store, stream)).filter(({ type, data }) => type === 'TurnAsked' && data.includes('"t2"'));
+  expect(asked).toHaveLength(1);
 });

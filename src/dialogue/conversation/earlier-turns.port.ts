@@ -1,6 +1,6 @@
 import type { Folded } from '../../kernel/event-sourcing/streams.js';
 import type { TurnId } from './conversation.events.js';
-import { type Conversation, countingTurnAt, type Turn } from './turn.policy.js';
+import { type Conversation, countingTurnAt, type Decide, type Turn } from './turn.policy.js';
 
 /** The part of a finished turn that decisions need. */
 export type EarlierTurn = Pick<Turn, 'index' | 'status' | 'superseded' | 'feedback'> & Readonly<{ turnId: TurnId }>;
@@ -28,3 +28,12 @@ export abstract class EarlierTurns {
   protected abstract leftOutById(known: Folded<Conversation>, turnId: TurnId): Promise<EarlierTurn | undefined>;
   protected abstract leftOutAt(known: Folded<Conversation>, index: number): Promise<EarlierTurn | undefined>;
 }
+
+/**
+ * A decision that begins a turn which the fold `known` and the read model do not have. On a later state it begins nothing if that may
+ * have omitted the turn since: another process may have begun and ended it. Then both are read again.
+ */
+export const unlessOmitted =
+  (turnId: TurnId, known: Conversation, decide: Decide): Decide =>
+  (state) =>
+    state === known || !state.isPartial || state.turns.has(turnId) ? decide(state) : [];

@@ -4,6 +4,7 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { conversation } from './conversation.decider.js';
+import { unlessOmitted } from './earlier-turns.port.js';
 import {
   conversationStream,
   type TurnAsked,
@@ -49,7 +50,7 @@ export class AskAutomaticTurnHandler implements Handler<AskAutomaticTurn> {
   /** Returns `free` if this command has started the turn. */
   async execute({ question, ownerId, cause, known }: AskAutomaticTurn): Promise<AutomaticTurnStatus> {
     const { conversationId, turnId } = question;
-    const decide = askAutomatically(question, ownerId);
+    const decide = unlessOmitted(turnId, known.state, askAutomatically(question, ownerId));
     const { state, events } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause, known);
     if (events.length > 0) return 'free';
     const status = statusOf(state, ownerId, turnId);

@@ -2,6 +2,7 @@ import { LogEarlierTurns } from '../../../test/support/log-earlier-turns.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../test/support/mortal-store.js';
+import { omitTurns } from '../../../test/support/omitted-turns.js';
 import { askedTurn, cause, eventsOf, framesOf } from '../../../test/support/turns.js';
 import { readTranscript } from '../answering/loop/transcript.js';
 import { APPEND_BYTES_MAX } from '../../kernel/event-sourcing/event-store.js';
@@ -106,6 +107,18 @@ describe('an appended turn', () => {
       isAsked = true;
     });
     expect(await additions(late).add(added, cause)).toBe(2);
+  });
+
+  it('is added once although a snapshot omits the turn that another process has added meanwhile', async () => {
+    let isFirst = true;
+    const late = new MortalStore(store, Infinity, async (name, [type]) => {
+      if (name !== stream || type !== 'TurnAppended' || !isFirst) return;
+      isFirst = false;
+      await additions().add(added, cause);
+      await omitTurns(streams, 'c1');
+    });
+    expect(await additions(late).add(added, { ...cause, correlationId: 'r2' })).toBe(1);
+    expect(await appended()).toHaveLength(1);
   });
 
   it('is part of the history of the next question', async () => {

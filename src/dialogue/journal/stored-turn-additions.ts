@@ -45,7 +45,9 @@ export class StoredTurnAdditions extends TurnAdditions {
     const about = { conversationId, turnId, question, ...parts, modelId, requestId: cause.correlationId, origin };
     if (append({ ...about, ...NOTHING_SHOWN }, ownerId)(known.state).length === 0) return indexIn(known.state);
     const shown = await this.show(added, cause);
-    return indexIn(await this.commands.execute(new AppendTurn({ ...about, ...shown }, ownerId, cause, known)));
+    const state = await this.commands.execute(new AppendTurn({ ...about, ...shown }, ownerId, cause, known));
+    // A snapshot that was taken meanwhile may omit the turn.
+    return belongsTo(state, { userId: ownerId }) && !state.turns.has(turnId) ? this.add(added, cause) : indexIn(state);
   }
 
   private async show(added: AddedTurn, cause: Cause): Promise<Shown> {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { codePolicy } from '../../../../test/support/guardrails.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
+import { omitTurns } from '../../../../test/support/omitted-turns.js';
 import { NoLimits } from '../../../../test/support/no-limits.js';
 import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
 import { questionIntake } from '../../../../test/support/question-intakes.js';
@@ -132,6 +133,22 @@ it('a question that another one overtakes after the use of its key begins the sa
     ...again,
     position: expect.anything(),
   });
+});
+
+it('a repeated question is asked once although a snapshot omits the turn that another repetition has asked meanwhile', async () => {
+  const store = new InMemoryEventStore();
+  const intakeOver = (over: EventStore) => questionIntake(undefined, undefined, new Streams(over, systemTiming));
+  const accept = () => intakeOver(store).accept({ question: 'Why?' }, 'k');
+  await expect(intakeOver(new MortalStore(store, 1)).accept({ question: 'Why?' }, 'k')).rejects.toThrow('dead');
+  let isFirst = true;
+  const late = new MortalStore(store, Infinity, async (_, types) => {
+    if (!types.includes('TurnAsked') || !isFirst) return;
+    isFirst = false;
+    await omitTurns(new Streams(store, systemTiming), (await accept()).conversationId);
+  });
+  const { conversationId, turnId } = await intakeOver(late).accept({ question: 'Why?' }, 'k');
+  const asked = await eventsOf(store, conversationStream(conversationId));
+  expect(asked.filter(({ type, data }) => type === 'TurnAsked' && data.includes(turnId))).toHaveLength(1);
 });
 
 describe('a resumption', () => {

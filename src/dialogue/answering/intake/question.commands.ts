@@ -7,7 +7,7 @@ import { linkIdIn } from '../../../resources/identity/caller.js';
 import type { Party } from '../../conversation/conversation-access.policy.js';
 import { as, ask, conversation } from '../../conversation/conversation.decider.js';
 import { startTurn } from '../../conversation/turn.decider.js';
-import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
+import { EarlierTurns, unlessOmitted } from '../../conversation/earlier-turns.port.js';
 import { type ConversationEvent, conversationStream, type Usage } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
 import type { Conversation, Decide } from '../../conversation/turn.policy.js';
@@ -75,26 +75,24 @@ export class AskQuestionHandler implements Handler<AskQuestion> {
 
   /** @throws Rejection conversation-not-found, index-out-of-range; ReadModelsBehind */
   async execute(command: AskQuestion): Promise<Asked> {
-    const { conversationId, turnId, cause, by } = command;
+    const { conversationId, turnId, question, cause, by } = command;
+    const { streams } = this;
     const stream = conversationStream(conversationId);
-    const isNew = command.question.conversationId === undefined;
-    let known = isNew ? nothingYet(conversation) : undefined;
+    let known = question.conversationId === undefined ? nothingYet(conversation) : undefined;
     if (command.isRepeated) {
-      known = await this.streams.fold(stream, conversation);
+      known = await streams.fold(stream, conversation);
       decisionOf(command)(known.state);
       if (await this.earlierTurns.byId(known, turnId)) return { position: known.position };
     }
-    const { streams } = this;
-    if (!by) {
-      const { position } = await streams.transact(stream, conversation, decisionOf(command), cause, known);
-      return { position };
-    }
-    const decide = takenBy(turnId, by.producer, decisionOf(command));
+    const asking = known ? unlessOmitted(turnId, known.state, decisionOf(command)) : decisionOf(command);
+    const decide = by ? takenBy(turnId, by.producer, asking) : asking;
     const transcriptOf = (asked: AskedOutcome) => askedTranscript(streams, asked, cause);
-    const whileAppending = (asked: AskedOutcome) => by.expectTranscript(transcriptOf(asked));
+    const whileAppending = (asked: AskedOutcome) => by?.expectTranscript(transcriptOf(asked));
     const outcome = await streams.transact(stream, conversation, decide, cause, known, { whileAppending });
-    const { position, events } = outcome;
-    return events.length === 0 ? { position } : { position, taken: { transcript: transcriptOf(outcome), claimed: outcome } };
+    const { state, position, events } = outcome;
+    if (events.length > 0) return { position, ...(by && { taken: { transcript: transcriptOf(outcome), claimed: outcome } }) };
+    if (state.turns.has(turnId)) return { position };
+    return this.execute(new AskQuestion(turnId, conversationId, question, cause, true, by));
   }
 }
 
