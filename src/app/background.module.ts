@@ -16,7 +16,8 @@ import { Freshness } from '../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../kernel/event-sourcing/reaction.js';
 import type { Ticker } from '../kernel/event-sourcing/ticker.js';
 import { Timing } from '../kernel/timing.js';
-import { spaceImpairment } from '../platform/free-space.js';
+import { requireSpaceLeft, spaceImpairment } from '../platform/free-space.js';
+import { Semaphore } from '../platform/supervision/semaphore.js';
 import type { Platform } from './platform.js';
 import { LOG, PLATFORM } from './platform.module.js';
 import { PostgresFreshness } from '../platform/projections/postgres-freshness.js';
@@ -60,8 +61,12 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
     {
       provide: Projector,
       inject: [PLATFORM, Progress, Timing, LOG, ProjectionFaults],
-      useFactory: (...[{ sql, store }, progress, timing, log, faults]: ProjectorParts) =>
-        new Projector({ sql, store, progress, timing, log, faults }, projections),
+      useFactory: (...[{ config, sql, store }, progress, timing, log, faults]: ProjectorParts) => {
+        const { natsUrl, databaseUrl, dataDir } = config;
+        const requireSpace = () => (databaseUrl ? undefined : requireSpaceLeft(dataDir));
+        const alone = natsUrl ? {} : { ownRebuilds: { limit: new Semaphore(1), requireSpace } };
+        return new Projector({ sql, store, progress, timing, log, faults, ...alone }, projections);
+      },
     },
     {
       provide: Reactions,

@@ -16,7 +16,10 @@ export type Definition = Readonly<{
 export class DefinitionChanged extends Error {
   override readonly name = 'DefinitionChanged';
   constructor(projection: string) {
-    super(`The rows of ${projection} were made by another version of it: run \`npm run rebuild -- ${projection}\`.`);
+    super(
+      `The rows of ${projection} were made by another version of it. Without NATS_URL the service is rebuilding them; ` +
+        `with it, run \`npm run rebuild -- ${projection}\`.`,
+    );
   }
 }
 

@@ -10,14 +10,22 @@ import { type Leadership, LeadershipLost } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import type { Semaphore } from '../supervision/semaphore.js';
 import { supervise } from '../supervision/supervise.js';
-import type { Definition } from './definition.js';
+import { type Definition, DefinitionChanged } from './definition.js';
 import type { LiveGroup } from './live-group.js';
 import type { Progress } from './progress.js';
 import type { ProjectionFaults } from './projection-faults.js';
 import type { Parking } from './parking.js';
 import { ProjectionWriter } from './projection-writer.js';
+import { Rebuild, type RebuildProgress } from './rebuild.js';
 import { createSchema } from './schema.js';
 import { FencedOut } from './shared-transaction.js';
+
+/** How a process rebuilds rows of another version itself. */
+export type OwnRebuilds = Readonly<{
+  limit: Semaphore;
+  /** @throws an error of a full disk before a rebuild fills the disk */
+  requireSpace: () => void;
+}>;
 
 export type RunnerDependencies = Readonly<{
   sql: Sql;
@@ -27,6 +35,8 @@ export type RunnerDependencies = Readonly<{
   group: LiveGroup;
   /** Limits the transactions of the projections that are behind. */
   catchingUp: Semaphore;
+  /** Undefined if other processes, perhaps of the other version, may use the same rows. An operator starts the rebuild then. */
+  ownRebuilds?: OwnRebuilds;
   progress: Progress;
   timing: Timing;
   log: Logger;
@@ -70,7 +80,7 @@ export class ProjectionRunner {
     this.leading = true;
     this.mayBeFaulty = true;
     try {
-      await withSignals([signal, lost], async (until) => this.follow(await this.open(), until));
+      await withSignals([signal, lost], async (until) => this.follow(await this.open(until), until));
     } catch (error) {
       if (!(error instanceof FencedOut)) throw error;
       const { log, timing } = this.dependencies;
@@ -84,10 +94,33 @@ export class ProjectionRunner {
     if (!signal.aborted) throw new LeadershipLost(`The connection that made this process the writer of ${this.name} was lost.`);
   }
 
-  private async open(): Promise<ProjectionWriter> {
+  private async open(signal: AbortSignal): Promise<ProjectionWriter> {
     const { sql } = this.dependencies;
     const { schema } = this.definition;
     if (!(await hasTable(sql, schema, 'checkpoint'))) await createSchema(sql, this.definition, schema);
+    try {
+      return await this.takeOver();
+    } catch (error) {
+      const { ownRebuilds } = this.dependencies;
+      if (!(error instanceof DefinitionChanged) || !ownRebuilds) throw error;
+      this.failure = error.message;
+      await ownRebuilds.limit.run(() => this.rebuild(ownRebuilds, signal));
+      return this.takeOver();
+    }
+  }
+
+  private async rebuild({ requireSpace }: OwnRebuilds, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { sql, store, timing, log } = this.dependencies;
+    log.info(`The rows of ${this.name} were made by another version of it and are rebuilt from the log`);
+    const onProgress = ({ phase }: RebuildProgress) => phase === 'rebuilding' && requireSpace();
+    const { events, seconds } = await Rebuild.run(sql, store, this.definition.projection, { timing, signal, onProgress });
+    log.info({ events, seconds }, `The rows of ${this.name} were rebuilt`);
+  }
+
+  private takeOver(): Promise<ProjectionWriter> {
+    const { sql } = this.dependencies;
+    const { schema } = this.definition;
     return ProjectionWriter.open(sql, this.definition, schema, (parking) => this.parked(parking));
   }
 

@@ -10,6 +10,7 @@ import { requireReached } from '../../kernel/event-sourcing/freshness.js';
 import { InProcessKeyValue } from '../messaging/key-value/in-process-key-value.js';
 import { systemTiming } from '../system-timing.js';
 import { Leadership } from '../supervision/leadership.js';
+import { Semaphore } from '../supervision/semaphore.js';
 import { openLog } from '../telemetry/log.js';
 import { definitionOf } from './definition.js';
 import { parkedIn, retryParked } from './parking.js';
@@ -42,10 +43,9 @@ afterEach(() => Promise.all(running.map((projector) => projector.stop())));
 async function start(
   projections: readonly Projection[] = [accounts()],
   progress = new Progress(systemTiming),
-  faults?: ProjectionFaults,
+  more: Pick<ConstructorParameters<typeof Projector>[0], 'faults' | 'ownRebuilds'> = {},
 ): Promise<Projector> {
-  const others = { sql: database.sql, store, progress, timing: systemTiming, log };
-  const projector = new Projector({ ...others, ...(faults && { faults }) }, projections);
+  const projector = new Projector({ sql: database.sql, store, progress, timing: systemTiming, log, ...more }, projections);
   running.push(projector);
   await projector.start();
   return projector;
@@ -160,7 +160,7 @@ describe('the projector', () => {
   it('reports no failure of its own while another process is the writer', async () => {
     const reported: (string | undefined)[] = [];
     const faults = { report: (_, fault) => void reported.push(fault) } as Pick<ProjectionFaults, 'report'> as ProjectionFaults;
-    const projector = await start([accounts()], new Progress(systemTiming), faults);
+    const projector = await start([accounts()], new Progress(systemTiming), { faults });
     await elsewhere().reached(['accounts'], await append(store, 'account-a', opened('a')));
     reported.length = 0;
     const other = new Leadership(database.sql, systemTiming);
@@ -178,11 +178,11 @@ describe('the projector', () => {
     const predecessor = await start([accounts()]);
     await elsewhere().reached(['accounts'], await append(store, 'account-a', opened('a')));
     await predecessor.stop();
-    const outdated = await start([second], new Progress(systemTiming), faults);
+    const outdated = await start([second], new Progress(systemTiming), { faults });
     await eventually(async () => (await faults.all()).has('accounts'));
     await outdated.stop();
     expect([...(await faults.all()).keys()]).toEqual(['accounts']);
-    await start([accounts()], new Progress(systemTiming), faults);
+    await start([accounts()], new Progress(systemTiming), { faults });
     await eventually(async () => (await faults.all()).size === 0);
   });
 
@@ -258,5 +258,28 @@ describe('the projector', () => {
     await append(store, 'account-a', moved('a', 1));
     await eventually(() => second.failureOf('accounts')?.includes('npm run rebuild -- accounts'));
     expect(await cents('a')).toBe(0);
+  });
+
+  it('rebuilds rows of another version itself if its process is alone, and as soon as there is space', async () => {
+    const names = ['accounts', 'ledger'];
+    const first = await start(names.map((name) => accounts(name)));
+    await elsewhere().reached(['accounts'], await append(store, 'account-a', opened('a')));
+    await first.stop();
+    let isFull = true;
+    const requireSpace = () => {
+      if (isFull) throw new Error('The disk is full.');
+    };
+    const second = await start(
+      names.map((name) => accounts(name, { version: 2 })),
+      new Progress(systemTiming),
+      { ownRebuilds: { limit: new Semaphore(1), requireSpace } },
+    );
+    await append(store, 'account-a', moved('a', 1));
+    await eventually(() => second.failureOf('accounts') === 'The disk is full.');
+    expect(await cents('a')).toBe(0);
+    isFull = false;
+    await eventually(async () => (await cents('a')) === 2);
+    await eventually(() => names.every((name) => second.failureOf(name) === undefined));
+    await dropSchema(database.sql, 'ledger');
   });
 });

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { DefinitionChanged } from '../projections/definition.js';
 import { HiddenAddresses } from './hidden-addresses.js';
 
 const hidden = new HiddenAddresses(['db.internal', 'Postgres']);
@@ -24,7 +25,7 @@ it.each([
 
 it.each([
   'Error: No answer within 2000 ms.',
-  'The rows of agents were made by another version of it: run `npm run rebuild -- agents`.',
+  new DefinitionChanged('agents').message,
   'PostgresError: relation "reactions.parked" does not exist at 12:30:45',
 ])('keeps: %s', (reason) => {
   expect(hidden.in(reason)).toBe(reason);
