@@ -8,7 +8,7 @@ import type { MakeBacking } from '../support/backing.js';
 import { Client } from '../support/client.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
 import { pngFile } from '../support/picture-files.js';
-import { call, cut, say, type Step, think, until } from '../support/scripted-model-server.js';
+import { call, cut, refuse, say, type Step, think, until } from '../support/scripted-model-server.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
 type Chunk = OpenAI.ChatCompletionChunk & Readonly<{ docsgpt?: Readonly<Record<string, unknown>> }>;
@@ -245,6 +245,19 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     const idempotent = { 'Idempotency-Key': newId() };
     const first = await complete({ messages: [HELLO] }, client, idempotent);
     expect(await complete({ messages: [HELLO] }, client, idempotent)).toEqual(first);
+    expect(world.model.completions).toHaveLength(1);
+  });
+
+  it('reports that a failure is repeated for the same idempotency key', async () => {
+    world.model.always([refuse(401)]);
+    const once = { headers: { 'Idempotency-Key': newId() } };
+    const failure = async () => {
+      const answering = client.chat.completions.create({ model: agent.id, messages: [HELLO] }, once);
+      return (await answering.catch((thrown: unknown) => thrown)) as APIError<number, Headers>;
+    };
+    const [first, second] = [await failure(), await failure()];
+    expect([second.status, second.error]).toEqual([400, first.error]);
+    expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
     expect(world.model.completions).toHaveLength(1);
   });
 

@@ -82,12 +82,13 @@ export class ChatCompletionsController {
   private async answer({ request, started, caller }: Started, reply: FastifyReply): Promise<void> {
     let last: ChatStep | undefined;
     for await (const step of this.chat.read(started, caller, this.waiting.signalOf(reply))) last = step;
+    void reply.headers(headersOf(started, request));
     const ending = last?.completion.ending;
     if (ending?.kind === 'failed') throw failed(ending);
     if (!last || ending?.kind !== 'finished') throw this.waiting.brokenOff();
     const head = await this.chat.headOf(started, caller);
     const usage = await this.chat.usage(started, last.lastId);
-    void reply.headers(headersOf(started, request)).send(completionOf(head, last.completion, ending.reason, usage));
+    void reply.send(completionOf(head, last.completion, ending.reason, usage));
   }
 
   /** Reserves a stream before the question is accepted, so that a request that is refused at the limit leaves no turn. */
