@@ -151,6 +151,25 @@ it('a repeated question is asked once although a snapshot omits the turn that an
   expect(asked.filter(({ type, data }) => type === 'TurnAsked' && data.includes(turnId))).toHaveLength(1);
 });
 
+it('a guarded question is asked once although a snapshot omits the turn that a repetition asks during its check', async () => {
+  const store = new InMemoryEventStore();
+  const guarded = { ...settings, guardrails: codePolicy({}) };
+  const intakeOver = (over: EventStore) => questionIntake(undefined, undefined, new Streams(over, systemTiming), guarded);
+  const { conversationId } = await intakeOver(store).accept({ question: 'Why?' });
+  const request = { question: 'How?', conversation_id: conversationId };
+  let isChecked = false;
+  const noteKey = (_: string, types: readonly string[]) => void (isChecked ||= types.includes('IdempotencyKeyUsed'));
+  const late = new MortalStore(store, Infinity, noteKey, async () => {
+    if (!isChecked) return;
+    isChecked = false;
+    await intakeOver(store).accept(request, 'k');
+    await omitTurns(new Streams(store, systemTiming), conversationId);
+  });
+  const { turnId } = await intakeOver(late).accept(request, 'k');
+  const asked = await eventsOf(store, conversationStream(conversationId));
+  expect(asked.filter(({ type, data }) => type === 'TurnAsked' && data.includes(turnId))).toHaveLength(1);
+});
+
 describe('a resumption', () => {
   const DENIED = [{ call_id: 'k1', decision: 'denied' }];
 

@@ -98,7 +98,9 @@ export class AskQuestionIntake {
       );
       const ids = replayed && question.conversationId === undefined ? await this.unlessOvertaken(known) : known;
       const checked = await this.inputs.question(question);
-      const position = await this.ask((seat) => asking(ids, replayed, checked, seat), ids, replayed);
+      // A check may take so long that a repetition with the same key has been asked and answered since.
+      const mayBeAsked = replayed || (way.idempotencyKey !== undefined && question.settings.guardrails !== undefined);
+      const position = await this.ask((seat) => asking(ids, mayBeAsked, checked, seat), ids, replayed);
       if (replayed) await this.frames.requireKept(ids.turnId, -1);
       return { ...ids, after: -1, replayed, position };
     });
