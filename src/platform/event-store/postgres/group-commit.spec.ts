@@ -37,7 +37,7 @@ describe('group commit', () => {
   beforeEach(() => {
     server = new Server();
     committed = [];
-    commits = new GroupCommit(new Pool(() => server.sql), 5_000, (appends) =>
+    commits = new GroupCommit(new Pool(() => server.sql, 2_500), 5_000, (appends) =>
       committed.push(...appends.map(([event]) => event!.stream)),
     );
   });
@@ -124,7 +124,7 @@ describe('group commit', () => {
       doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'],
     });
     try {
-      const quiet = new GroupCommit(new Pool(() => server.sql), 5_000, () => undefined);
+      const quiet = new GroupCommit(new Pool(() => server.sql, 2_500), 5_000, () => undefined);
       expect(jest.getTimerCount()).toBe(0);
       for (const statement of [0, 1]) {
         const appended = quiet.append('a', 'none', [{ id: randomUUID(), type: 'Counted', data: '{}', metadata: '{}' }]);

@@ -16,7 +16,7 @@ import { assertStorable } from './storable.js';
 
 /** How long a statement may take. The server cancels it shortly before this side drops the connection. */
 export const STATEMENT_TIMEOUT_MS = 2_000;
-const ANSWER_TIMEOUT_MS = 2_500;
+export const ANSWER_TIMEOUT_MS = 2_500;
 const BATCH_APPENDS_MAX = 500;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 const STATEMENTS_MAX = 2;

@@ -22,7 +22,7 @@ import { Pool } from '../../postgres/pool.js';
 import { SharedCalls } from '../../shared-calls.js';
 import { FRAMES } from '../wanted.js';
 import { Followers } from './followers.js';
-import { GroupCommit, STATEMENT_TIMEOUT_MS } from './group-commit.js';
+import { ANSWER_TIMEOUT_MS, GroupCommit, STATEMENT_TIMEOUT_MS } from './group-commit.js';
 import { logEnd, logHead, logPage } from './log-pages.js';
 import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
@@ -81,8 +81,11 @@ export class PostgresEventStore extends EventStore {
     this.deadlineMs = deadlineMs ?? DEADLINE_MS;
     const open = (name: string, connections: number) => (): Sql =>
       openDatabase({ url, socket, name: `event store, ${name}`, connections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
-    this.reading = new Pool(open('reading', readConnections ?? READ_CONNECTIONS_DEFAULT));
-    this.writing = new Pool(open('appending', 1));
+    this.reading = new Pool(
+      open('reading', readConnections ?? READ_CONNECTIONS_DEFAULT),
+      Math.max(this.deadlineMs, ANSWER_TIMEOUT_MS),
+    );
+    this.writing = new Pool(open('appending', 1), ANSWER_TIMEOUT_MS);
     this.commits = new GroupCommit(this.writing, this.deadlineMs, (committed) => this.spread(committed));
     this.notifications = new Notifications(this.reading, open('listening', 1)(), this.wakeUps, pollMs);
     this.scavenger = new Scavenger(() => this.scavenge(), scavengeMs);
