@@ -59,11 +59,15 @@ export class SharedCalls<Request, Found> {
     this.schedule();
   }
 
-  /** The timeout of a call is that of its first request, which has waited longest. Requests with a later deadline may be retried. */
+  /**
+   * A call may last until the latest deadline of its requests, because one that has waited for long must not fail the others. So a
+   * request may be answered later than its own deadline.
+   */
   private async send(waiting: readonly Waiting<Request, Found>[]): Promise<void> {
     try {
       const requests = waiting.map(({ request }) => request);
-      const found = await this.together(requests, Math.max(1, waiting[0]!.deadline - performance.now()));
+      const until = Math.max(...waiting.map(({ deadline }) => deadline));
+      const found = await this.together(requests, Math.max(1, until - performance.now()));
       waiting.forEach(({ resolve }, place) => resolve(found[place]!));
     } catch (error) {
       if (waiting.length > 1 && this.options.concernsOne(error)) for (const each of waiting) await this.send([each]);
