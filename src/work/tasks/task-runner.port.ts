@@ -30,8 +30,8 @@ export class AttemptFailed extends Error {
 
 /**
  * Runs one kind of task and returns the result as JSON. A thrown Rejection fails the task finally, with its text as the reason. A
- * TaskPostponed, or an error of a full disk, postpones it. Any other error fails the attempt, and the task is run again from the
- * start.
+ * TaskPostponed, an error of a full disk or the outage of a dependency postpones it. Any other error fails the attempt, and the task
+ * is run again from the start.
  */
 export abstract class TaskRunner {
   abstract readonly kind: string;

@@ -10,7 +10,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { type BlobRef, type Blobs, BlobsUnavailable } from '../../kernel/blobs.js';
-import { lastEvent } from '../../kernel/event-sourcing/event-store.js';
+import { lastEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { holdLease } from '../../kernel/messaging/lease.js';
 import { newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
@@ -34,6 +34,7 @@ import { TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
 import { loadResult } from './task-result.js';
 import { AttemptFailed, type TaskAttempt, taskIn, TaskPostponed, TaskRunner, TaskRunners } from './task-runner.port.js';
 import { TaskWorker } from './task-worker.js';
+import { isOutage } from '../../platform/supervision/outage.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 
@@ -86,7 +87,7 @@ const workerWith = (runners: TaskRunners) => {
     new EndAttemptHandler(streams, clock),
   );
   const shared = { store, streams, commands, keyValue, workQueue: queue, blobs };
-  return new TaskWorker({ ...shared, timing: systemTiming, ids: systemIds, runners }, options);
+  return new TaskWorker({ ...shared, timing: systemTiming, ids: systemIds, runners, isOutage }, options);
 };
 const working = (runner: TaskRunner) => {
   const runners = new TaskRunners();
@@ -175,6 +176,18 @@ it('repeats a failed attempt once it is due and fails the task after three retri
   expect(runner.runs).toBe(4);
   const { type, data } = await lastOf(taskId);
   expect([type, (JSON.parse(data) as { reason: string }).reason]).toEqual(['TaskFailed', 'The task failed unexpectedly.']);
+});
+
+it('requeues a task without a failed attempt while a dependency is away, and lets the queue deliver its nudge again', async () => {
+  const taskId = await queued();
+  let isAway = true;
+  const runner = new Scripted(() => (isAway ? Promise.reject(new StoreUnavailable('down')) : Promise.resolve('done')));
+  const worker = working(runner);
+  for (let attempt = 1; attempt <= 6; attempt++) await expect(worker.attempt(taskId, never)).rejects.toThrow('down');
+  isAway = false;
+  await worker.attempt(taskId, never);
+  expect(new Set(await told(taskId))).toEqual(new Set(['TaskQueued', 'TaskStarted', 'TaskRequeued', 'TaskSucceeded']));
+  expect(runner.runs).toBe(7);
 });
 
 it('does not retry a task that is rejected', async () => {

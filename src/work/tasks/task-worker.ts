@@ -40,6 +40,8 @@ export type TaskWorkerParts = Readonly<{
   timing: Timing;
   ids: Ids;
   runners: TaskRunners;
+  /** Whether an error is the outage of a dependency. */
+  isOutage: (error: unknown) => boolean;
 }>;
 
 export type TaskWorkerOptions = Readonly<{ concurrency: number; leaseTtlMs: number; presenceTtlMs: number }>;
@@ -131,7 +133,10 @@ export class TaskWorker {
     if (!runner || signal.aborted) return;
     const started = await this.parts.commands.execute(new StartTask(taskId, this.parts.ids.next(), cause));
     if (started.status !== 'started') return;
-    const ending = await this.endingOf(taskId, started, runner, cause, signal);
+    const ending = await this.endingOf(taskId, started, runner, cause, signal).catch(async (outage: unknown) => {
+      await this.end(taskId, started.attempt, { type: 'requeued' }, cause);
+      throw outage;
+    });
     await this.end(taskId, started.attempt, ending, cause);
   }
 
@@ -145,7 +150,10 @@ export class TaskWorker {
     }
   }
 
-  /** Runs the attempt and returns how it ended. */
+  /**
+   * Runs the attempt and returns how it ended. @throws the outage of a dependency, which does not count as a failure: the task is
+   * requeued, and the queue delivers its nudge again
+   */
   private async endingOf(
     taskId: string,
     { attempt, ownerId, input }: Task,
@@ -167,6 +175,7 @@ export class TaskWorker {
     } catch (error) {
       if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error)) return { type: 'requeued' };
       if (error instanceof Rejection) return { type: 'refused', reason: error.message };
+      if (this.parts.isOutage(error)) throw error;
       // Callers with the task's id can read the reason, so internal errors are only logged.
       if (error instanceof AttemptFailed) this.logger.warn(`Attempt ${attempt} of task ${taskId} failed for a reason outside.`);
       else this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);

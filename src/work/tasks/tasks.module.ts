@@ -9,6 +9,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../kernel/timing.js';
 import { WorkQueue } from '../../kernel/messaging/work-queue.js';
 import { Config } from '../../platform/config/config.js';
+import { isOutage } from '../../platform/supervision/outage.js';
 import { QueueTask, taskHandlers } from './task.commands.js';
 import { SweepTasks } from './sweep-tasks.ticker.js';
 import { TaskQueue } from './task-queue.port.js';
@@ -43,7 +44,7 @@ const TICKERS = [SweepTasks];
       inject: [Config, EventStore, Streams, Commands, KeyValue, WorkQueue, Blobs, Timing, Ids, TaskRunners],
       useFactory: (config: Config, ...[store, streams, commands, keyValue, workQueue, blobs, timing, ids, runners]: Parts) =>
         new TaskWorker(
-          { store, streams, commands, keyValue, workQueue, blobs, timing, ids, runners },
+          { store, streams, commands, keyValue, workQueue, blobs, timing, ids, runners, isOutage },
           { ...TASK_WORKER_OPTIONS, concurrency: config.workerConcurrency },
         ),
     },

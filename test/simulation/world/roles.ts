@@ -39,6 +39,7 @@ import type { Timing } from '../../../src/kernel/timing.js';
 import type { WorkQueue } from '../../../src/kernel/messaging/work-queue.js';
 import type { LanguageModels } from '../../../src/resources/models/model/language-model.port.js';
 import { Tickers } from '../../../src/platform/tickers/tickers.js';
+import { isOutage } from '../../../src/platform/supervision/outage.js';
 import { MessageFeed } from '../../../src/dialogue/journal/message-feed.js';
 import { RecentMessages } from '../../../src/dialogue/journal/message-access.js';
 import { AnswerReaders } from '../../../src/dialogue/journal/answer-readers.js';
@@ -46,7 +47,7 @@ import { LastWrites } from '../../../src/kernel/event-sourcing/last-writes.js';
 import { FrameTail } from '../../../src/dialogue/journal/frame-tail.js';
 import { TurnActivity } from '../../../src/dialogue/journal/turn-activity.js';
 import { QueuedRuns } from '../../../src/background/runs/queued-runs.js';
-import { RunAgent } from '../../../src/background/runs/run-agent.js';
+import { RunAgent, type RunResult } from '../../../src/background/runs/run-agent.js';
 import {
   AbandonAttemptHandler,
   FailRunHandler,
@@ -66,7 +67,7 @@ import {
   StartTaskHandler,
 } from '../../../src/work/tasks/task.commands.js';
 import { SweepTasks } from '../../../src/work/tasks/sweep-tasks.ticker.js';
-import { TaskRunners } from '../../../src/work/tasks/task-runner.port.js';
+import { type TaskAttempt, TaskRunners } from '../../../src/work/tasks/task-runner.port.js';
 import { TASK_WORKER_OPTIONS, TaskWorker } from '../../../src/work/tasks/task-worker.js';
 import type { Toolbox } from '../../../src/resources/tools/toolbox/toolbox.port.js';
 import { AcceptDeliveryHandler } from '../../../src/triggers/webhooks/delivery.commands.js';
@@ -140,6 +141,14 @@ export type Ports = Readonly<{
 /** No agent of the simulation runs a workflow. */
 const NO_WORKFLOW_PINS = { pin: async () => undefined } as unknown as WorkflowPins;
 
+/** Fails the first attempt at every fourth run for a reason of its own, because an outage does not count as a failed attempt. */
+class FickleRuns extends RunAgent {
+  override async run(task: TaskAttempt): Promise<RunResult> {
+    if (task.attempt === 1 && /[0-3]$/.test(task.taskId)) throw new Error('The first attempt fails.');
+    return super.run(task);
+  }
+}
+
 /** The roles of a process as the modules assemble them, without Nest. */
 export function rolesOver(ports: Ports) {
   const {
@@ -195,7 +204,7 @@ export function rolesOver(ports: Ports) {
   const earlierTurns = new LogEarlierTurns(store);
   const runners = new TaskRunners();
   runners.add(
-    new RunAgent(
+    new FickleRuns(
       streams,
       commands,
       new HeadlessAnswers(resolver, composer, streams),
@@ -236,7 +245,7 @@ export function rolesOver(ports: Ports) {
   const enqueued = new EnqueuedTurns(timing, options);
   const turnsWorker = new TurnsWorker(queue, keyValue, runner, timing, ids, options);
   const taskWorker = new TaskWorker(
-    { store, streams, commands, keyValue, workQueue: queue, blobs, timing, ids, runners },
+    { store, streams, commands, keyValue, workQueue: queue, blobs, timing, ids, runners, isOutage },
     { ...TASK_WORKER_OPTIONS, concurrency: 4 },
   );
   const tickers = new Tickers(
