@@ -95,6 +95,25 @@ describe('a projection whose source is caught up before it has come as far as th
     const next = await append(store, 'account-a', opened('a'));
     await eventually(() => progress.hasReached(['balances'], next));
   });
+
+  it('waits for the next event if the newest events of the log, up to which the group has come, were deleted', async () => {
+    await start('accounts', store);
+    const kept = await append(store, 'account-a', opened('a'));
+    const deleted = await append(store, 'message-1', { type: 'FrameSent', data: {} });
+    await eventually(() => progress.hasReached(['accounts'], deleted));
+    const late = new LateFollowers(store);
+    let asked = 0;
+    late.readAll = async function* () {
+      if (++asked > 10) throw new Error('It asks again and again.');
+      yield { events: [], position: kept, caughtUp: true };
+    };
+    await start('balances', late);
+    await eventually(() => asked > 0);
+    const next = await append(store, 'account-a', moved('a', 5));
+    late.arrive();
+    await eventually(() => progress.hasReached(['balances'], next));
+    expect(asked).toBeLessThan(5);
+  });
 });
 
 it('a projection whose rows a rebuild has replaced goes on with the new rows, which is no failure', async () => {

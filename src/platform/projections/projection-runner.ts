@@ -173,7 +173,8 @@ export class ProjectionRunner {
     const filter = filterOf(this.definition.projection);
     while (!group.takes(writer) && !signal.aborted) {
       for await (const { events, position } of store.readAll({ after: writer.considered, filter, limit: 1 })) {
-        if (events.length > 0) return false;
+        // If the newest events were deleted, the log ends before the group's place until the next event.
+        if (events.length > 0 || position <= writer.considered) return false;
         writer.pass(position);
       }
     }
