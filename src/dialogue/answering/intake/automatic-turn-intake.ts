@@ -73,8 +73,9 @@ export class AutomaticTurnIntake extends AutomaticTurns {
       if (admission) this.limits.withdraw(admission);
       if (!(error instanceof Rejection)) throw error;
       // Another process may have asked the turn meanwhile. The turn itself may be what reached a limit.
-      const { state } = await this.streams.fold(stream, conversation, known);
-      return state.turns.has(turnId) ? { status: 'asked' } : { status: 'refused', error: error.message };
+      const present = await this.streams.fold(stream, conversation, known);
+      const isAsked = (await this.earlierTurns.byId(present, turnId)) !== undefined;
+      return isAsked ? { status: 'asked' } : { status: 'refused', error: error.message };
     }
     // Not awaited: the sweep finds a turn that the queue does not have.
     this.queue
