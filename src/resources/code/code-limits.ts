@@ -5,7 +5,7 @@ const MiB = 1024 * KiB;
 export type CodeLimits = Readonly<{
   /** Concurrent runs. */
   concurrentMax: number;
-  /** Runs that wait for a concurrent run to end. */
+  /** Runs that wait for a concurrent run to end. Past it, the newest run of the owner with the most is refused. */
   waitingMax: number;
   /** The whole memory of a run's process, with Node and the interpreter. */
   memoryBytesMax: number;

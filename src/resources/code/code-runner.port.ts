@@ -29,10 +29,10 @@ export type CodeResult = Readonly<{
 /** Runs users' Python in a sandbox without network, other processes, environment variables, or files other than its own. */
 export abstract class CodeRunner {
   /**
-   * `prepare` is called when the run's turn has come, because its files are in memory from then on. Returns failures of the code as
-   * results. @throws the error of `prepare`; the signal's reason; Rejection `code-disabled` if code is switched off
+   * Owners take turns. `prepare` is called when the run's turn has come, because its files are in memory from then on. Returns
+   * failures of the code as results. @throws the error of `prepare`; the signal's reason; Rejection `code-disabled` if code is switched off
    */
-  abstract run(prepare: () => Promise<CodeJob>, signal: AbortSignal): Promise<CodeResult>;
+  abstract run(ownerId: string, prepare: () => Promise<CodeJob>, signal: AbortSignal): Promise<CodeResult>;
   /** Ends all runs. */
   abstract close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ afterAll(() => runner.close());
 
 const running = () => new AbortController().signal;
 const run = (code: string, more: { state?: unknown; inputs?: readonly CodeFile[]; timeoutMs?: number } = {}) =>
-  runner.run(async () => ({ code, state: {}, inputs: [], timeoutMs: TIMEOUT_MS, ...more }), running());
+  runner.run('ann', async () => ({ code, state: {}, inputs: [], timeoutMs: TIMEOUT_MS, ...more }), running());
 const textOf = ({ content }: CodeFile) => Buffer.from(content).toString('utf8');
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 
@@ -92,7 +92,7 @@ print(await greet(), __name__)
   it('ends when the caller aborts it, also while it waits', async () => {
     const loops = [1, 2, 3].map(() => new AbortController());
     const runs = loops.map(({ signal }) =>
-      runner.run(async () => ({ code: 'while True: pass', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), signal),
+      runner.run('ann', async () => ({ code: 'while True: pass', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), signal),
     );
     const outcomes = Promise.allSettled(runs);
     for (const loop of loops) loop.abort(new Error('Enough.'));
@@ -106,7 +106,7 @@ it('a run that waits has not read its files yet', async () => {
   const loop = new AbortController();
   const prepared: string[] = [];
   const start = (code: string, signal: AbortSignal) =>
-    own.run(async () => (prepared.push(code), { code, state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), signal);
+    own.run('ann', async () => (prepared.push(code), { code, state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), signal);
   const first = start('while True: pass', loop.signal);
   const second = start('print(1)', running());
   await eventually(() => prepared.length > 0);
@@ -114,6 +114,24 @@ it('a run that waits has not read its files yet', async () => {
   loop.abort(new Error('Enough.'));
   await expect(first).rejects.toThrow('Enough.');
   expect((await second).stdout).toBe('1\n');
+  await own.close();
+});
+
+it('runs of many owners take turns, and the owner with the most is refused first', async () => {
+  const own = new PythonRunner({ concurrentMax: 1, waitingMax: 3 });
+  const [loop, order]: [AbortController, string[]] = [new AbortController(), []];
+  const start = (ownerId: string, name: string, signal = running(), code = 'pass') =>
+    own.run(ownerId, async () => (order.push(name), { code, state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), signal);
+  const first = start('ann', 'ann 1', loop.signal, 'while True: pass');
+  const others = [start('ann', 'ann 2'), start('ann', 'ann 3'), start('ann', 'ann 4'), start('bob', 'bob 1')];
+  await eventually(() => order.length > 0);
+  loop.abort(new Error('Enough.'));
+  await expect(first).rejects.toThrow('Enough.');
+  const failures = (await Promise.all(others)).map(({ failure }) => failure?.kind);
+  expect([order, failures]).toEqual([
+    ['ann 1', 'bob 1', 'ann 2', 'ann 3'],
+    [undefined, undefined, 'unavailable', undefined],
+  ]);
   await own.close();
 });
 
@@ -244,11 +262,11 @@ describe('the process of a run', () => {
 
   it('ends when the runner is closed, and so does the spare process', async () => {
     const own = new PythonRunner({ idleMs: 123_457 });
-    await own.run(async () => ({ code: 'print(1)', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), running());
+    await own.run('ann', async () => ({ code: 'print(1)', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }), running());
     expect(processesOf(123_457).length).toBeGreaterThan(0);
     await own.close();
     await eventually(() => processesOf(123_457).length === 0);
-    expect(await own.run(async () => ({ code: '', state: {}, inputs: [], timeoutMs: 1 }), running())).toMatchObject({
+    expect(await own.run('ann', async () => ({ code: '', state: {}, inputs: [], timeoutMs: 1 }), running())).toMatchObject({
       failure: { kind: 'unavailable' },
     });
   });

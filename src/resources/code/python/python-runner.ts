@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { Turns } from '../../../kernel/turns.js';
 import { CODE_LIMITS, type CodeLimits } from '../code-limits.js';
 import { type CodeJob, type CodeResult, CodeRunner } from '../code-runner.port.js';
 import { isFileName } from '../file-name.policy.js';
@@ -21,7 +22,8 @@ const failed = (kind: 'error' | 'unavailable', text: string): CodeResult => ({
 export class PythonRunner extends CodeRunner {
   private readonly logger = new Logger(PythonRunner.name);
   private readonly limits: CodeLimits;
-  private readonly waiting: (() => void)[] = [];
+  /** Each is called with whether its run may begin. */
+  private readonly waiting = new Turns<(mayBegin: boolean) => void>();
   private readonly processes = new Set<PythonProcess>();
   private memory: Promise<Buffer> | undefined;
   private running = 0;
@@ -34,18 +36,16 @@ export class PythonRunner extends CodeRunner {
     this.limits = { ...CODE_LIMITS, ...limits };
   }
 
-  async run(prepare: () => Promise<CodeJob>, signal: AbortSignal): Promise<CodeResult> {
+  async run(ownerId: string, prepare: () => Promise<CodeJob>, signal: AbortSignal): Promise<CodeResult> {
     signal.throwIfAborted();
-    if (this.isClosed || this.waiting.length >= this.limits.waitingMax)
-      return failed('unavailable', 'Too much code waits to be run.');
-    await this.turn(signal);
+    if (this.isClosed || !(await this.turn(ownerId, signal))) return failed('unavailable', 'Too much code waits to be run.');
     try {
       const job = await prepare();
       const refused = job.inputs.find(({ name }) => !isFileName(name));
       if (!refused) return await this.runNow(job, signal);
       return failed('error', `An input has a name that cannot be a file: ${JSON.stringify(refused.name).slice(0, 300)}`);
     } finally {
-      this.leave();
+      this.leave(ownerId);
     }
   }
 
@@ -74,26 +74,29 @@ export class PythonRunner extends CodeRunner {
     }
   }
 
-  /** Waits until fewer than `concurrentMax` runs are running. */
-  private async turn(signal: AbortSignal): Promise<void> {
+  /** Waits until fewer than `concurrentMax` runs are running. False if too many wait. */
+  private async turn(ownerId: string, signal: AbortSignal): Promise<boolean> {
     if (this.running < this.limits.concurrentMax) {
       this.running++;
-      return;
+      return true;
     }
-    let enter = (): void => undefined;
-    const called = new Promise<void>((resolve) => this.waiting.push((enter = resolve)));
-    await unlessAborted(called, signal).catch((error: unknown) => {
-      const place = this.waiting.indexOf(enter);
-      if (place === -1) this.leave();
-      else this.waiting.splice(place, 1);
+    let answer: boolean | undefined;
+    let call = (_: boolean): void => undefined;
+    const called = new Promise<boolean>((resolve) => (call = (mayBegin) => resolve((answer = mayBegin))));
+    this.waiting.add(ownerId, call);
+    if (this.waiting.size > this.limits.waitingMax) this.waiting.giveUp()?.(false);
+    return unlessAborted(called, signal).catch((error: unknown) => {
+      if (answer) this.leave(ownerId);
+      else this.waiting.remove(call);
       throw error;
     });
   }
 
-  /** Gives the place to the run that has waited longest. */
-  private leave(): void {
-    const next = this.waiting.shift();
-    if (next) next();
+  /** Gives the place to a waiting run, of each owner in turn. */
+  private leave(ownerId: string): void {
+    this.waiting.done(ownerId);
+    const next = this.waiting.next();
+    if (next) next(true);
     else this.running--;
   }
 

@@ -21,7 +21,7 @@ async function ran(said: Partial<CodeResult>, config: Partial<CodeNodeConfig> = 
   const jobs: CodeJob[] = [];
   const stored: StoreArtifact['artifact'][] = [];
   const runner = {
-    run: async (prepare: () => Promise<CodeJob>) => (jobs.push(await prepare()), { ...NOTHING, ...said }),
+    run: async (_: string, prepare: () => Promise<CodeJob>) => (jobs.push(await prepare()), { ...NOTHING, ...said }),
   } as unknown as CodeRunner;
   const shelf = {
     recall: async (ids: readonly string[]) => ids.map((id) => ({ filename: `${id}/x.csv`, blob: { size: 3 } })),

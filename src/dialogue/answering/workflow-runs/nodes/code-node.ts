@@ -45,7 +45,7 @@ export class CodeNode {
       inputs: await this.files.forCode(state.documents(config.inputs), context.transcript.ownerId),
       timeoutMs: (config.timeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT) * 1_000,
     });
-    const { stdout, files, failure } = await this.runner.run(prepare, run.signal);
+    const { stdout, files, failure } = await this.runner.run(context.transcript.ownerId, prepare, run.signal);
     if (failure) throw new AnswerFailed('code-failed', failureText(failure));
     const kept: RunDocument[] = [];
     for (const file of files) kept.push(await this.keep(file, context));
