@@ -8,6 +8,7 @@
  * to code (`--disallow-code-generation-from-strings`). What remains is memory, time and two channels: the job arrives by
  * descriptor 3, and frames leave by descriptor 1. The service trusts nothing in these frames.
  */
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import module, { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -24,6 +25,7 @@ const PIECE_BYTES = 4096;
 const PIECE_MS = 50;
 
 const { readSync, writeSync, constants } = fs;
+const { randomFillSync } = crypto;
 const node = process;
 /** Python can read the arguments of the process, so they are replaced. */
 node.argv = ['node', 'python'];
@@ -260,6 +262,8 @@ if (task === 'snapshot') {
 
 const python = await loadPyodide({ ...options, _loadSnapshot: receiveFrame().body });
 const run = python.runPython(HARNESS);
+// The snapshot holds the state of the generator. With its first bytes Pyodide also finds the source of randomness, which it keeps.
+python.runPython('import random; random.seed()');
 const { syncBuiltinESMExports, registerHooks } = module;
 registerHooks?.({
   resolve() {
@@ -268,6 +272,7 @@ registerHooks?.({
 });
 emptyGlobals();
 emptyModules(modules, () => true);
+crypto.randomFillSync = (bytes) => randomFillSync(bytes);
 syncBuiltinESMExports();
 empty(node, KEPT_OF_PROCESS);
 

@@ -52,6 +52,16 @@ os.symlink('/lib/python314.zip', 'link.zip')
     expect(textOf(files.find(({ name }) => name === 'seen.json')!)).toBe('["inputs", "out", "state.json"]');
   });
 
+  it('has random numbers that no other run has', async () => {
+    const code = `
+import os, random, secrets, uuid
+print(random.random(), os.urandom(8).hex(), secrets.token_hex(8), uuid.uuid4(), open('/dev/urandom', 'rb').read(8).hex())`;
+    const [one, other] = [await run(code), await run(code)];
+    expect([one.failure, other.failure]).toEqual([null, null]);
+    const numbers = [one, other].flatMap(({ stdout }) => stdout.trim().split(' '));
+    expect([numbers.length, new Set(numbers).size]).toEqual([10, 10]);
+  });
+
   it('supports await and does not expand template syntax', async () => {
     const code = `
 import asyncio
