@@ -172,11 +172,11 @@ async function run(opened: Opened): Promise<number> {
   return code;
 }
 
-/** After the log was restored from an older backup, moves reactions that are ahead of it back to its end. */
+/** After the log was restored from an older backup, lets the reactions repeat the end of it. */
 async function takeBack({ sql, store }: Opened): Promise<void> {
   const taken = await takeBackReactions(sql, store);
   if (taken.length > 0 && !options.json)
-    say(`Taken back to the end of the log: ${taken.map((each) => REACTION + each).join(', ')}.`);
+    say(`Taken back, to repeat the last minutes of the log: ${taken.map((each) => REACTION + each).join(', ')}.`);
 }
 
 /** Rebuilds a projection, and continues after outages as after a kill. */

@@ -1,5 +1,5 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres';
-import { type EventStore, isPlaceIn, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { type EventStore, isPlaceIn, LOG_START, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { asTimestamp } from '../../../projections/timestamps.js';
 import { hasColumn, hasTable } from '../postgres/catalog.js';
 import { SharedCalls } from '../shared-calls.js';
@@ -62,10 +62,14 @@ async function keepRevisions(tx: TransactionSql): Promise<void> {
   `);
 }
 
+/** How much of a restored log, before its end, all reactions repeat. */
+const REPEATED_MS = 10 * 60_000;
+
 /**
- * Moves reactions that are past the end of the log, or where it has no event, back to its end, and returns their names. They have
- * acted on all events that are left, and the effects of lost events cannot be undone. Parked events that the log no longer has are
- * dropped.
+ * After the log was restored from an older backup, moves the reactions back to a place at least ten minutes before its end, and
+ * returns their names. They have acted on all events that are left, but what they appended about the last of these may be lost with
+ * the rest. A repeated reaction does nothing where its effect is left. Parked events that the log no longer has are dropped. Does
+ * nothing if the log holds all that the reactions have followed.
  */
 export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end' | 'readAll'>): Promise<readonly string[]> {
   if (!(await hasTable(sql, 'reactions', 'reaction_checkpoint'))) return [];
@@ -77,14 +81,29 @@ export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end' | 
   for (const { position } of reached) {
     if (BigInt(position) > head || !(await isPlaceIn(log, BigInt(position)))) lost.push(position);
   }
+  if (lost.length === 0) return [];
   await sql`delete from reactions.parked where position = any(${lost}::bigint[])`;
+  const place = String(await placeBeforeEnd(log));
   const rows = await sql<{ reaction: string }[]>`
     with locked as (
-      select reaction from reactions.reaction_checkpoint where position = any(${lost}::bigint[]) order by reaction for update
+      select reaction from reactions.reaction_checkpoint where position > ${place} or position = any(${lost}::bigint[])
+      order by reaction for update
     )
-    update reactions.reaction_checkpoint as checkpoint set position = ${String(head)}, epoch = epoch + 1 from locked
+    update reactions.reaction_checkpoint as checkpoint set position = ${place}, epoch = epoch + 1 from locked
     where checkpoint.reaction = locked.reaction returning checkpoint.reaction`;
   return rows.map(({ reaction }) => reaction).sort();
+}
+
+/** The end of the last page of the log that is older than its newest event by REPEATED_MS. */
+async function placeBeforeEnd(log: Pick<EventStore, 'readAll'>): Promise<bigint> {
+  const pages = [{ position: LOG_START, at: -Infinity }];
+  for await (const { events } of log.readAll({ after: LOG_START })) {
+    const last = events.at(-1);
+    if (!last) continue;
+    pages.push({ position: last.position, at: last.at.getTime() });
+    while (pages[1]!.at < last.at.getTime() - REPEATED_MS) pages.shift();
+  }
+  return pages[0]!.position;
 }
 
 /** The stored states of all reactions. */

@@ -3,29 +3,34 @@ import { append } from '../../../test/support/accounts.js';
 import { bellReactions, rang } from '../../../test/support/bell-reactions.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { LOG_ENDS_EARLIER, LogDiffers, type LogReading } from '../../kernel/event-sourcing/event-store.js';
+import { LOG_ENDS_EARLIER, LOG_START, LogDiffers, type LogReading } from '../../kernel/event-sourcing/event-store.js';
 import { takeBackReactions } from './reaction-tables.js';
 
 const bells = bellReactions();
 
 describe('a reaction', () => {
-  it('whose checkpoint is past the end of a restored log is reset to the end and acts on later events', async () => {
+  it('whose checkpoint is past the end of a restored log repeats the last minutes of it and acts on later events', async () => {
+    const page = Array.from({ length: 256 }, () => rang(1));
     const before = bells.start();
-    await append(bells.store, 'bell-a', rang(1), rang(2));
-    await eventually(() => bells.heard.length === 2);
+    await append(bells.store, 'bell-a', ...page, rang(2), rang(2));
+    await eventually(() => bells.heard.length === 258);
     await before.stop();
-    bells.store = new InMemoryEventStore();
-    const head = await append(bells.store, 'bell-a', rang(1));
+    let now = new Date('2026-01-01T00:00:00Z');
+    bells.store = new InMemoryEventStore({ now: () => now });
+    await append(bells.store, 'bell-a', ...page);
+    now = new Date('2026-01-01T00:11:00Z');
+    const head = await append(bells.store, 'bell-a', rang(2));
     const reactions = bells.start();
     await eventually(() => reactions.failureOf('answer-door') === LOG_ENDS_EARLIER);
     expect(await takeBackReactions(bells.sql, bells.endingAt(head))).toEqual(['answer-door']);
     expect(await takeBackReactions(bells.sql, bells.endingAt(head))).toEqual([]);
     await append(bells.store, 'bell-a', rang(3));
-    await eventually(() => bells.heard.length === 3);
-    expect(bells.heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
+    await eventually(() => bells.heard.length === 260);
+    // What the reaction had appended about the newest event may be lost. The first ones, which fill a page, are older.
+    expect(bells.heard.slice(258)).toEqual(['bell-a 2', 'bell-a 3']);
   });
 
-  it('whose checkpoint is between two events of a restored log is reset to the end', async () => {
+  it('whose checkpoint is between two events of a restored log repeats the last minutes of it', async () => {
     const before = bells.start();
     const reached = await append(bells.store, 'bell-a', rang(1));
     await eventually(() => bells.isCheckpointAt(reached));
@@ -34,12 +39,12 @@ describe('a reaction', () => {
     const restored = {
       ...bells.endingAt(head),
       readAll: (reading: LogReading) => {
-        if (reading.after !== head) throw new LogDiffers();
+        if (reading.after === reached) throw new LogDiffers();
         return bells.store.readAll(reading);
       },
     };
     expect(await takeBackReactions(bells.sql, restored)).toEqual(['answer-door']);
-    expect(await bells.isCheckpointAt(head)).toBe(true);
+    expect(await bells.isCheckpointAt(LOG_START)).toBe(true);
     expect(await takeBackReactions(bells.sql, restored)).toEqual([]);
   });
 
