@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ScriptedModelServer } from '../../../../test/support/scripted-model-server.js';
+import { tracesIn } from '../../../../test/support/traces.js';
 import { EMBEDDINGS_BATCH_MAX, OpenAiEmbeddings } from './openai-embeddings.js';
 
 let server: ScriptedModelServer;
@@ -17,6 +18,12 @@ it('returns a vector for each text in order, also for several batches', async ()
   expect(vectors[3]).toEqual(vectors[0]);
   expect(vectors[1]).not.toEqual(vectors[0]);
   expect(server.requests[0]!.body.model).toBe('scripted-embeddings');
+});
+
+it('leaves nothing in a signal that lives longer', async () => {
+  const { signal } = new AbortController();
+  await new OpenAiEmbeddings({ baseUrl: server.url, model: 'm' }).embed(['a'], signal);
+  expect(tracesIn(signal)).toBe(0);
 });
 
 it('fails with the errors of language models', async () => {

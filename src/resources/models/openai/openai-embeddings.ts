@@ -1,4 +1,5 @@
 import type OpenAI from 'openai';
+import { withSignals } from '../../../kernel/with-signals.js';
 import { Embeddings } from '../model/embeddings.port.js';
 import { openAiClient, type OpenAiEndpoint } from './openai-client.js';
 import { failureOf, modelFailed } from './openai-failures.js';
@@ -30,8 +31,10 @@ export class OpenAiEmbeddings extends Embeddings {
 
   private async batch(input: string[], signal: AbortSignal): Promise<readonly (readonly number[])[]> {
     const params = { model: this.model, input, encoding_format: 'float' as const };
-    const limits = { signal, timeout: TIMEOUT_MS, maxRetries: REPEATS_MAX };
-    const reply = await this.client.embeddings.create(params, limits).catch((error: unknown) => {
+    const limits = { timeout: TIMEOUT_MS, maxRetries: REPEATS_MAX };
+    // The client leaves a listener in the signal of each request, and an ingestion makes thousands with one signal.
+    const asked = withSignals([signal], (own) => this.client.embeddings.create(params, { ...limits, signal: own }));
+    const reply = await asked.catch((error: unknown) => {
       throw failureOf(error);
     });
     const vectors = [...(reply.data ?? [])].sort((a, b) => a.index - b.index).map(({ embedding }) => embedding);
