@@ -101,6 +101,11 @@ it('every unknown key is reported with its path, wherever it is', () => {
   );
 });
 
+it('the workflow of an agent that has none is an unknown key', () => {
+  const spec = { ...whole.spec, agent_type: 'classic' };
+  expect(agentFileIn({ ...whole, spec })).toMatchObject({ workflow: undefined, unknownKeys: ['spec.workflow'] });
+});
+
 it('null has the same effect as leaving a key out, except for the workflow, which it removes', () => {
   const keys = mappingsIn(whole).flatMap(({ path, mapping }) => Object.keys(mapping).map((key) => [path, key] as const));
   const others = keys.filter(([, key]) => key !== 'workflow');

@@ -120,9 +120,9 @@ export function agentFileIn(document: unknown): AgentFile {
 }
 
 function workflowIn(spec: Fields, agentType: string): AgentFile['workflow'] {
-  const isGiven = spec.has('workflow');
+  // In the file of another kind of agent it counts as an unknown key.
+  if (agentType !== 'workflow' || !spec.has('workflow')) return undefined;
   const given = spec.raw('workflow');
-  if (!isGiven || agentType !== 'workflow') return undefined;
   if (given === undefined) return null;
   if (!isJsonObject(given)) throw fileRefused('spec.workflow must be a mapping');
   if (!Array.isArray(given['nodes']) || !Array.isArray(given['edges'])) {
