@@ -104,6 +104,7 @@ it('every unknown key is reported with its path, wherever it is', () => {
 it('the workflow of an agent that has none is an unknown key', () => {
   const spec = { ...whole.spec, agent_type: 'classic' };
   expect(agentFileIn({ ...whole, spec })).toMatchObject({ workflow: undefined, unknownKeys: ['spec.workflow'] });
+  expect(agentFileIn({ ...whole, spec: { ...spec, workflow: null } }).unknownKeys).toEqual([]);
 });
 
 it('null has the same effect as leaving a key out, except for the workflow, which it removes', () => {

@@ -102,7 +102,7 @@ export class Fields {
   /** Records the unknown keys. Call it after all known keys have been read. */
   end(): void {
     for (const key of Object.keys(this.value)) {
-      if (!this.asked.has(key))
+      if (!this.asked.has(key) && this.value[key] !== null)
         this.unknown.push(`${this.path === '' ? '' : `${this.path}.`}${cutText(key, SHOWN_CHARACTERS_MAX)}`);
     }
   }
