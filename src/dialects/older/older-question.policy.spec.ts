@@ -23,9 +23,15 @@ describe('a question of an older client', () => {
     [{}, 'Missing required fields: question'],
     [{ question: ' ' }, 'Missing required fields: question'],
     [{ question: 'x'.repeat(131_073) }, 'question has more than 131072 characters'],
-    [{ question: 'x', active_docs: 'x'.repeat(2_001) }, 'active_docs must name sources, at most 100'],
-    [{ question: 'x', active_docs: [7] }, 'active_docs must name sources, at most 100'],
-    [{ question: 'x', active_docs: Array(101).fill(ID) }, 'active_docs must name sources, at most 100'],
+    [
+      { question: 'x', active_docs: 'x'.repeat(2_001) },
+      'active_docs must name at most 100 sources, each with at most 2000 characters',
+    ],
+    [{ question: 'x', active_docs: [7] }, 'active_docs must name at most 100 sources, each with at most 2000 characters'],
+    [
+      { question: 'x', active_docs: Array(101).fill(ID) },
+      'active_docs must name at most 100 sources, each with at most 2000 characters',
+    ],
   ])('is refused: %#', (body, message) => {
     expect(() => olderQuestionIn(body)).toThrow(message);
   });

@@ -28,7 +28,10 @@ function sourcesIn(docs: unknown): readonly string[] {
   const named: readonly unknown[] = Array.isArray(docs) ? docs : [docs ?? ''];
   const sources = named.filter((name) => typeof name !== 'string' || !NO_SOURCE.has(name));
   if (sources.length > SOURCES_MAX || !sources.every(isLocation))
-    throw new Rejection('invalid-request', `active_docs must name sources, at most ${SOURCES_MAX}`);
+    throw new Rejection(
+      'invalid-request',
+      `active_docs must name at most ${SOURCES_MAX} sources, each with at most ${LOCATION_CHARACTERS_MAX} characters`,
+    );
   return [...new Set(sources)];
 }
 

@@ -102,7 +102,7 @@ export type MonitorCompleted = Event<
   'MonitorCompleted',
   About & { reason: 'follow_ups_used' | 'expired'; isNews: boolean; completedAt: string }
 >;
-/** What a monitor ends with when it is deleted. */
+/** What ends its monitors when it is deleted. */
 export type MonitorParent = 'conversation' | 'agent';
 /** `by`: the owner cancelled it, or its conversation or agent was deleted. */
 export type MonitorCancelled = Event<'MonitorCancelled', About & { by: 'owner' | MonitorParent; cancelledAt: string }>;
