@@ -67,7 +67,7 @@ const LIMITED: readonly Limited[] = [
   ['characters of the path of a file', 1_024, (n) => change({ operation: 'remove', file_paths: [x(n)] }), 'file_paths has more than 1024 characters'], // oxfmt-ignore
   ['sources of a question', 200, (n) => void searchedSources(texts(n)), 'active_docs must name at most 200 sources'], // oxfmt-ignore
   ['sources of a question of an older client', 100, (n) => olderQuestionIn({ question: 'Why?', active_docs: ids(n) }), 'active_docs must name at most 100 sources'], // oxfmt-ignore
-  ['characters of the name of one', 2_000, (n) => olderQuestionIn({ question: 'Why?', active_docs: x(n) }), 'each with at most 2000 characters'], // oxfmt-ignore
+  ['characters of the name of a source in a question of an older client', 2_000, (n) => olderQuestionIn({ question: 'Why?', active_docs: x(n) }), 'each with at most 2000 characters'], // oxfmt-ignore
   ['texts that end an answer', 4, (n) => samplingOf({ stop: texts(n) }), 'llm_params.stop must be a text, or at most 4 texts, of at most 256 characters each.'], // oxfmt-ignore
   ['characters of a text that ends an answer', 256, (n) => samplingOf({ stop: x(n) }), 'llm_params.stop must be a text, or at most 4 texts, of at most 256 characters each.'], // oxfmt-ignore
   ['writing actions of an agent', 200, (n) => normalPolicy({ api_write_allowlist: ids(n).map((id) => `${id}:a`) }, new Set()), 'Invalid config: config.api_write_allowlist must hold at most 200 entries.'], // oxfmt-ignore

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 beforeEach(async () => {
-  await dropSchema(database.sql, 'accounts');
+  for (const schema of ['accounts', 'ledger']) await dropSchema(database.sql, schema);
   store = new InMemoryEventStore();
   running = [];
   logged = [];
@@ -280,6 +280,5 @@ describe('the projector', () => {
     isFull = false;
     await eventually(async () => (await cents('a')) === 2);
     await eventually(() => names.every((name) => second.failureOf(name) === undefined));
-    await dropSchema(database.sql, 'ledger');
   });
 });
