@@ -151,8 +151,15 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       expect(Date.parse(run.ended_at!)).toBeGreaterThanOrEqual(Date.parse(run.started_at));
     });
 
-    it('is visible only to its user and to the owner of its workflow', async () => {
-      const { runId } = await asked(chain(node('start'), end('Bye.')));
+    it('is visible only to its user, not even to the owner of the workflow', async () => {
+      const { runId, agent } = await asked(chain(node('start'), end('Bye.')));
+      const { team } = (await (await world.alice.post('/api/teams', { name: 'Askers' })).json()) as { team: { id: string } };
+      await world.alice.post(`/api/teams/${team.id}/members`, { user_id: await world.idOf('bob'), role: 'team_member' });
+      await world.alice.post(`/api/teams/${team.id}/grants`, { resource_type: 'agent', resource_id: agent.id });
+      const byBob = await world.bob.stream({ question: 'Why not?', agent_id: agent.id });
+      const runOfBob = byBob.frames.map(({ data }) => data as Frame).find(({ type }) => type === 'workflow_run')!;
+      expect((await world.bob.get(`/api/workflow_runs/${runOfBob['workflow_run_id'] as string}`)).status).toBe(200);
+      expect((await world.alice.get(`/api/workflow_runs/${runOfBob['workflow_run_id'] as string}`)).status).toBe(404);
       expect((await world.bob.get(`/api/workflow_runs/${runId}`)).status).toBe(404);
       expect((await world.nobody.get(`/api/workflow_runs/${runId}`)).status).toBe(401);
       expect((await world.alice.get(`/api/workflow_runs/${crypto.randomUUID()}`)).status).toBe(404);
