@@ -33,7 +33,7 @@ describe('the end of a call', () => {
     expect(Buffer.byteLength(record.error!)).toBeLessThanOrEqual(SHOWN_RESULT_BYTES_MAX);
     expect(text).toHaveLength(100_000);
   });
-  it.each([[{ id: 7 }], ['sent'], [[1, 2]], [null], [{ error: 'no such card' }]])(
+  it.each([[{ id: 7 }], ['sent'], ['{ "id": 1234567890123456789 }'], [[1, 2]], [null], [{ error: 'no such card' }]])(
     'is the same when it is rebuilt from the log: %j',
     (result) => {
       const end = outcomeOf(call, result);

@@ -37,7 +37,10 @@ export const deniedHeadless = (call: CalledTool, reason: string, type: NonNullab
 export function finishedAs(call: CalledTool, { status, result: text }: ToolCallFinished['data']): CallEnd {
   if (status === 'denied') return deniedHeadless(call, text.slice(HEADLESS_DENIAL.length), 'connection_required');
   const result = valueOf(text);
-  return status === 'error' && !isErrorResult(result) ? failureOf(call, text) : { ...outcomeOf(call, result), text };
+  if (status === 'error' && !isErrorResult(result)) return failureOf(call, text);
+  const { record } = outcomeOf(call, result);
+  // The recorded text is shown, because a text that only looks like JSON would be written in another way.
+  return { record: result === null ? record : { ...record, result: forReader(text) }, text };
 }
 
 type Entry = Readonly<Record<string, unknown>>;

@@ -6,6 +6,18 @@ import { headless, interactive, overDialect } from './execution-mode.policy.js';
 import { OfferedTools } from './offered-tools.js';
 import { ToolCallGate } from './tool-call-gate.js';
 
+it('a call has whole numbers that JavaScript would round as text', async () => {
+  const action = offeredAction('get_card');
+  const gate = new ToolCallGate({
+    offered: new OfferedTools([action], []),
+    writeAllowlist: null,
+    executionMode: interactive(WAITING),
+    ...{ recordsBytes: 0, recordsCount: 0, unknownCalls: 0 },
+  });
+  const [step] = await gate.stepsFor({ id: 'c1', name: 'get_card', arguments: '{"id":1234567890123456789}' });
+  expect(step!.call.arguments).toEqual({ id: '1234567890123456789' });
+});
+
 /** The outcome of one call of an action whose arguments determine whether it needs an approval. */
 async function outcome(
   need: ApprovalNeed,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { CalledTool, PendingCall } from '../../conversation/conversation.events.js';
-import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { recordOf, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
+import { parseExactJson } from '../../../resources/exact-json.policy.js';
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
 import type { CallApproval } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
@@ -151,7 +151,7 @@ function skipped({ id, name: asked }: ModelToolCall): Step {
 function argumentsOf(text: string): { args: Readonly<Record<string, unknown>> } | { problem: string } {
   if (Buffer.byteLength(text) > ARGUMENTS_BYTES_MAX) return { problem: 'The arguments are too long.' };
   try {
-    const args = text.trim() === '' ? {} : parseBoundedJson(text, 'The object of arguments');
+    const args = text.trim() === '' ? {} : parseExactJson(text, 'The object of arguments');
     if (typeof args === 'object' && args !== null && !Array.isArray(args)) return { args: args as Record<string, unknown> };
   } catch (error) {
     // Without a problem of its own, the text is refused below, like any other that is not a JSON object.

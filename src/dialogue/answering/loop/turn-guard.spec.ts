@@ -59,6 +59,7 @@ it('the arguments of a call are masked, as one text if they are nested deeper th
   for (const levels of [1, 100_000]) {
     expect(masking.callArguments(within('CODE-1234', levels)) === within('[CODE]', levels)).toBe(true);
   }
+  expect(masking.callArguments('{"id":1234567890123456789}')).toBe('{"id":"1234567890123456789"}');
 });
 
 describe('retrieved texts', () => {

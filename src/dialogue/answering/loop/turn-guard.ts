@@ -6,6 +6,7 @@ import {
 } from '../../../resources/guardrails/guardrail-decisions.policy.js';
 import type { GuardrailPolicy, GuardrailStage } from '../../../resources/guardrails/guardrail.policy.js';
 import type { GuardrailScan, Guardrails, ScanContext, StageNeeds } from '../../../resources/guardrails/guardrails.port.js';
+import { parseExactJson } from '../../../resources/exact-json.policy.js';
 import { SignInRequired, ToolFailed, type ToolReport } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { RetrievedChunk } from '../../../resources/sources/chunks/search.port.js';
 import type { Usage } from '../../conversation/conversation.events.js';
@@ -13,7 +14,6 @@ import { type LocalCheck, TextChannel } from './text-channel.js';
 import type { Attached } from './attached-files.js';
 import type { LongWork } from './background-calls.port.js';
 import { textOf } from './tool-result.policy.js';
-import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { blockOf } from './guardrail-block.js';
 import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 import { JsonTexts } from './json-texts.js';
@@ -271,7 +271,7 @@ export class TurnGuard {
 
 function parsed(text: string): unknown {
   try {
-    return parseBoundedJson(text, 'The object of arguments');
+    return parseExactJson(text, 'The object of arguments');
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
-import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import type { OutgoingResponse } from '../../../platform/outgoing/outgoing-http.port.js';
 import { isJson, isText, textOf } from '../../../platform/outgoing/response-text.policy.js';
+import { parseExactJson } from '../../exact-json.policy.js';
 import type { Secrets } from './api-secrets.policy.js';
 
 /** The result of a call for the model. A status of 400 or more makes it an error. */
@@ -30,7 +30,7 @@ function dataOf(response: OutgoingResponse, secrets: Secrets): unknown {
   if (response.truncated || (!isJson(response) && !/^\s*[[{]/.test(text))) return text;
   try {
     // Beyond the limits the text is passed on, because the structure would take much longer to handle.
-    return parseBoundedJson(text, 'The answer');
+    return parseExactJson(text, 'The answer');
   } catch {
     return text;
   }

@@ -112,6 +112,28 @@ describe('an action of an API tool', () => {
     expect(JSON.parse(request.body)).toEqual({ ...values, count: 3 });
   });
 
+  it('sends and returns whole numbers that JavaScript would round with all their digits', async () => {
+    server.answer = (_request, response) => {
+      response.setHeader('content-type', 'application/json').end('{"id":1234567890123456789,"text":"1234567890123456789"}');
+    };
+    const config = action('/posts/{id}', {
+      method: 'POST',
+      query_params: group({ id: filled('integer'), after: filled('integer') }),
+      body: group({ parent: filled('integer'), note: filled('string') }),
+    });
+    const args = {
+      id: '1234567890123456789',
+      after: '-1234567890123456789',
+      parent: '9007199254740993',
+      note: '9007199254740993',
+    };
+    expect(await call(config, args)).toMatchObject({ data: { id: '1234567890123456789', text: '1234567890123456789' } });
+    expect(server.requests[0]).toMatchObject({
+      path: '/posts/1234567890123456789?after=-1234567890123456789',
+      body: '{"parent":9007199254740993,"note":"9007199254740993"}',
+    });
+  });
+
   it('sends forms', async () => {
     const rules = { list: { style: 'pipeDelimited', explode: false }, more: { style: 'deepObject' } };
     const type = { body_content_type: 'application/x-www-form-urlencoded', body_encoding_rules: rules };

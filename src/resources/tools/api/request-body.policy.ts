@@ -29,7 +29,7 @@ export function writtenBody(mediaType: string, fields: readonly Field[], whole: 
       return { contentType: mediaType, body: asText(fields) };
     case 'json':
     case undefined:
-      return { contentType: mediaType, body: JSON.stringify(whole ? fields[0]?.value : Object.fromEntries(fields.map(entryOf))) };
+      return { contentType: mediaType, body: jsonOf(whole ? fields[0]?.value : Object.fromEntries(fields.map(entryOf))) };
   }
 }
 
@@ -50,7 +50,15 @@ export function pairsOf({ name, value, rule: { style = 'form', explode = style =
 }
 
 /** A value as text; JSON unless it is a string. */
-export const plainText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+export const plainText = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? '');
+
+/** JSON in which a bigint is a number with all its digits. */
+function jsonOf(value: unknown): string {
+  const mark = randomUUID();
+  const json = JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${mark}${each}` : each));
+  return json.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
+}
 
 function multipart(fields: readonly Field[]): Written {
   const boundary = `verbatim-${randomUUID()}`;

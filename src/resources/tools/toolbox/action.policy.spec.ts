@@ -76,6 +76,12 @@ describe('arguments', () => {
       { s: 'b' },
       { s: 'b' },
     ],
+    [
+      'whole numbers that JavaScript would round, as text',
+      { n: { type: 'integer' }, l: { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'null' }] } } },
+      { n: '1234567890123456789', l: ['-1234567890123456789'] },
+      { n: '1234567890123456789', l: ['-1234567890123456789'] },
+    ],
     ['named like a keyword', { pattern: { type: 'string' } }, { pattern: 'x' }, { pattern: 'x' }],
   ] as const)('may be %s', (_, properties, given, args) => {
     expect(fitted(action(properties as never), given)).toEqual({ args });
@@ -85,6 +91,12 @@ describe('arguments', () => {
     ['missing', { s: { required: true } }, {}, "The arguments must have required property 's'."],
     ['null for a required parameter', { s: { type: 'string', required: true } }, { s: null }, 'The argument s must be string.'],
     ['text that is not a number', { n: { type: 'integer' } }, { n: '7 apples' }, 'The argument n must be integer.'],
+    [
+      'a whole number as text where an object is asked',
+      { o: { type: 'object' } },
+      { o: '1234567890123456789' },
+      'The argument o must be object.',
+    ],
     ['a fraction for an integer', { n: { type: 'integer' } }, { n: '7.5' }, 'The argument n must be integer.'],
     [
       'a value outside the enum',

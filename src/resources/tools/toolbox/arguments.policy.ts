@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { compiledSchema, type SchemaErrors, SchemaWithoutEnd } from '../../models/model/compiled-schema.policy.js';
 import { modelParameters } from './action.policy.js';
 import type { ActionDefinition } from './tool.events.js';
+import { isBeyondNumbers } from '../../exact-json.policy.js';
 import { isJsonObject } from '../../json-object.policy.js';
 
 export const PARAMETERS_DEPTH_MAX = 40;
@@ -72,7 +73,7 @@ export function fitted(action: ActionDefinition, given: Schema): FittedArguments
   const args = structuredClone(Object.fromEntries(filled));
   try {
     for (let mended = 0; ; mended++) {
-      const [problem] = errorsOf(args);
+      const problem = withoutExactNumbers(args, errorsOf(args))[0];
       if (!problem) return { args };
       if (mended === MENDED_MAX || !mend(args, problem)) return { problem: wordsFor(problem) };
     }
@@ -89,15 +90,32 @@ function wordsFor({ instancePath, message = 'is wrong', keyword, params }: Error
   return `${what} ${message}${more ?? ''}.`;
 }
 
-/** Replaces a value by the converted value. Returns false if it cannot be converted. */
-function mend(args: Schema, { keyword, instancePath, params }: ErrorObject): boolean {
-  const names = instancePath
+/** Leaves out the problems of whole numbers that are text, because JavaScript would round them. */
+function withoutExactNumbers(args: Schema, problems: readonly ErrorObject[]): readonly ErrorObject[] {
+  const takesNumbers = ({ keyword, params }: ErrorObject) =>
+    keyword === 'type' && ['integer', 'number'].some((type) => [(params as { type: unknown }).type].flat().includes(type));
+  const isExact = ({ instancePath }: ErrorObject) => {
+    const value = namesIn(instancePath).reduce(within, args);
+    return typeof value === 'string' && isBeyondNumbers(value);
+  };
+  const paths = new Set(problems.filter((each) => takesNumbers(each) && isExact(each)).map(({ instancePath }) => instancePath));
+  return problems.filter(({ instancePath }) => !paths.has(instancePath));
+}
+
+const namesIn = (instancePath: string): readonly string[] =>
+  instancePath
     .split('/')
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const last = names.pop();
+
+const within = (node: unknown, name: string): unknown => (node as Record<string, unknown>)[name];
+
+/** Replaces a value by the converted value. Returns false if it cannot be converted. */
+function mend(args: Schema, { keyword, instancePath, params }: ErrorObject): boolean {
+  const names = namesIn(instancePath);
+  const last = names.at(-1);
   if (keyword !== 'type' || last === undefined) return false;
-  const holder = names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], args) as Record<string, unknown>;
+  const holder = names.slice(0, -1).reduce<unknown>(within, args) as Record<string, unknown>;
   const meant = asType((params as { type: unknown }).type, holder[last]);
   if (meant === undefined) return false;
   holder[last] = meant;
