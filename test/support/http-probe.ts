@@ -156,6 +156,7 @@ export const options: HttpOptions = {
   allowedOrigins: [],
   trustedProxies: [],
   shutdownMs: 1000,
+  sseStallMs: 1000,
   connectionsMax: undefined,
   databasePoolMax: 10,
   readModels: ['agents', 'sources'],

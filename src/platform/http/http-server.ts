@@ -14,6 +14,7 @@ import { Rejection, shuttingDown } from '../../kernel/rejection.js';
 import { descriptorsMax } from '../descriptors.js';
 import { connectionsWithin, limitConnections } from './connections/connection-limit.js';
 import { closeQueuedResponses } from './connections/queued-responses.js';
+import { endStalledResponses } from './connections/stalled-responses.js';
 import { renderError } from './error-bodies.js';
 import { ErrorFilter } from './error-filter.js';
 import { failureOf } from './errors.js';
@@ -39,8 +40,8 @@ export type HttpOptions = BodyLimits &
     trustedProxies: readonly string[];
     /** How long running requests may take after the server starts to close. */
     shutdownMs: number;
-    /** How long a request body may stall before its connection ends. */
-    bodyStallMs?: number;
+    /** How long the reader of an event stream may accept nothing. */
+    sseStallMs: number;
     /** Maximum number of client connections. Unset: as many as the descriptors allow. */
     connectionsMax: number | undefined;
     databasePoolMax: number;
@@ -55,8 +56,8 @@ export type HttpOptions = BodyLimits &
 const REQUEST_ID_HEADER = 'X-Request-Id';
 /** How long a request may take to arrive. */
 const REQUEST_ARRIVES_MS_MAX = 600_000;
-/** How long a request body may stall. */
-const BODY_STALL_MS_MAX = 60_000;
+/** How long a request body may stall, and how long a client may accept nothing of its response. */
+const STALL_MS_MAX = 60_000;
 /** Maximum length of a path parameter, in characters. */
 export const PARAMETER_CHARACTERS_MAX = 512;
 const FORM_FIELD_BYTES_MAX = 1024 * 1024;
@@ -190,7 +191,8 @@ function configureHttp(app: NestFastifyApplication, options: HttpOptions): void 
   closeQueuedResponses(fastify.server);
   receiveRequests(fastify, adapter, options);
   endUnreadBodies(fastify, () => adapter.draining);
-  endStalledBodies(fastify.server, options.bodyStallMs ?? BODY_STALL_MS_MAX);
+  endStalledBodies(fastify.server, STALL_MS_MAX);
+  endStalledResponses(fastify.server, Math.max(STALL_MS_MAX, options.sseStallMs));
   parseBodies(fastify, options);
   closeWithinBounds(fastify, options);
   app.useGlobalFilters(new ErrorFilter(routes, { ...COMMON_REJECTIONS, ...options.rejections }, options.isDownForSpace));

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { Departure } from '../../kernel/departure.js';
+import { unsentBytesOf } from './connections/stalled-responses.js';
 import { failureOf } from './errors.js';
 
 export type SseLimits = Readonly<{
@@ -41,15 +42,6 @@ const OPEN = Promise.resolve(true);
 const GONE = Promise.resolve(false);
 
 const logger = new Logger('EventStreams');
-
-/** Node's internal handle with the number of bytes that the system has not accepted yet. */
-type Written = Readonly<{ _handle?: Readonly<{ writeQueueSize: number }> | null; destroyed: boolean }>;
-
-/** The number of unsent bytes. Node's own count includes a record until its last byte is sent. */
-function outstandingOf({ writableLength, socket }: ServerResponse): number {
-  const written: Written | null = socket;
-  return writableLength + (written?._handle?.writeQueueSize ?? 0);
-}
 
 /** A promise for the next drain of the socket. */
 class Room {
@@ -191,7 +183,7 @@ export class ReaderStream implements OpenedStream {
   }
 
   tick(now: number): void {
-    const waitingSince = this.room?.stalledSince(now, outstandingOf(this.raw)) ?? this.endedAt;
+    const waitingSince = this.room?.stalledSince(now, unsentBytesOf(this.raw)) ?? this.endedAt;
     if (waitingSince !== undefined) {
       if (now - waitingSince >= this.limits.stallMs) this.destroy();
     } else if (now - this.lastWriteAt >= this.limits.keepaliveMs) {

@@ -1,0 +1,89 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { endStalledResponses } from './stalled-responses.js';
+
+const STALL_MS = 100;
+/** More than the buffers of a connection hold. */
+const MANY_BYTES = 64 * 1024 * 1024;
+
+let server: ReturnType<typeof createServer>;
+let answer: (response: ServerResponse) => void;
+let client: Socket | undefined;
+
+beforeEach(async () => {
+  server = createServer((_, response) => answer(response));
+  endStalledResponses(server, STALL_MS);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  jest.useRealTimers();
+  client?.destroy();
+  server.close();
+});
+
+const asked = () => {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client = socket;
+  socket.on('error', () => undefined);
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  return socket;
+};
+const stream = (response: ServerResponse) =>
+  Readable.from(
+    (function* () {
+      for (let sent = 0; sent < MANY_BYTES; sent += 65_536) yield Buffer.alloc(65_536);
+    })(),
+  ).pipe(response);
+const length = async (socket: Socket) => {
+  let bytes = 0;
+  for await (const piece of socket) bytes += (piece as Buffer).length;
+  return bytes;
+};
+
+it.each([
+  ['streamed', stream],
+  ['whole', (response: ServerResponse) => response.end(Buffer.alloc(MANY_BYTES))],
+])('closes a %s response whose client reads nothing', async (_, send) => {
+  const closed = new Promise((resolve) => {
+    answer = (response) => {
+      response.once('close', resolve);
+      send(response);
+    };
+  });
+  asked().pause();
+  await closed;
+});
+
+it('keeps a response as long as its client accepts bytes', () => {
+  jest.useFakeTimers();
+  const fake = new EventEmitter();
+  endStalledResponses(fake as Server, STALL_MS);
+  let isClosed = false;
+  const socket = { bytesWritten: 0, _handle: { writeQueueSize: 100 }, destroy: () => (isClosed = true) };
+  const response = Object.assign(new EventEmitter(), { socket, writableLength: 0 });
+  fake.emit('request', {}, response);
+  for (let left = 99; left > 90; left--) {
+    // Bytes that were accepted, and other bytes in their place.
+    if (left % 2) socket._handle.writeQueueSize = left;
+    else socket.bytesWritten++;
+    jest.advanceTimersByTime(STALL_MS - 1);
+  }
+  expect(isClosed).toBe(false);
+  jest.advanceTimersByTime(2 * STALL_MS);
+  expect(isClosed).toBe(true);
+  fake.emit('close');
+});
+
+it('keeps a response that takes long to begin and to go on', async () => {
+  const later = (run: () => void) => setTimeout(run, 3 * STALL_MS);
+  answer = (response) =>
+    later(() => {
+      response.write('one');
+      later(() => response.end('two'));
+    });
+  expect(await length(asked())).toBeGreaterThan('onetwo'.length);
+});
