@@ -97,3 +97,17 @@ it('takes no slot before it has written that it is alive', async () => {
   expect(await one.slots.take('ann')).toBeDefined();
   expect(keyValue.size).toBe(2);
 });
+
+it('gives back the slots whose claims the store has stored without an answer', async () => {
+  const one = process();
+  const create = keyValue.create.bind(keyValue);
+  keyValue.create = async (...claim) => {
+    if (await create(...claim)) throw new KeyValueUnavailable('late');
+    return false;
+  };
+  for (let slot = 0; slot < 3; slot++) await expect(one.slots.take('ann')).rejects.toThrow(KeyValueUnavailable);
+  keyValue.create = create;
+  await one.beat();
+  expect([keyValue.size, one.beats.size]).toEqual([1, 0]);
+  for (let slot = 0; slot < 3; slot++) expect(await one.slots.take('ann')).toBeDefined();
+});

@@ -30,6 +30,10 @@ export class ConnectionSlots {
   private stop: (() => void) | undefined;
   /** Slots that could not be released while the store was unavailable. */
   private unreleased: (() => Promise<void>)[] = [];
+  /** The values of the slots that are held or being taken. */
+  private readonly values = new Set<string>();
+  /** The keys that the store may hold for this process without a connection, because it has not answered a claim. */
+  private readonly unsure = new Set<string>();
 
   constructor(
     private readonly keyValue: KeyValue,
@@ -45,11 +49,12 @@ export class ConnectionSlots {
     const value = JSON.stringify({ process: this.process, claim: this.ids.next() } satisfies Taken);
     let key: string | undefined;
     this.held++;
+    this.values.add(value);
     try {
       await this.showAlive();
       key = await this.taken(userKey(userId), value);
     } finally {
-      if (key === undefined) this.leave();
+      if (key === undefined) this.leave(value);
     }
     return key === undefined ? undefined : this.releaseOf(key, value);
   }
@@ -57,9 +62,19 @@ export class ConnectionSlots {
   private async taken(user: string, value: string): Promise<string | undefined> {
     const { connectionsPerUserMax } = this.options.settings;
     const keys = Array.from({ length: connectionsPerUserMax }, (_, slot) => `event-stream.${user}.${slot}`);
-    for (const key of keys) if (await this.keyValue.create(key, value, { ttlMs: SLOT_MS })) return key;
-    for (const key of keys) if (await this.takeFromDead(key, value)) return key;
+    const create = (key: string) => this.keyValue.create(key, value, { ttlMs: SLOT_MS });
+    for (const key of keys) if (await this.claimed(key, create)) return key;
+    for (const key of keys) if (await this.claimed(key, () => this.takeFromDead(key, value))) return key;
     return undefined;
+  }
+
+  private async claimed(key: string, claim: (key: string) => Promise<boolean>): Promise<boolean> {
+    try {
+      return await claim(key);
+    } catch (error) {
+      this.unsure.add(key);
+      throw error;
+    }
   }
 
   private async takeFromDead(key: string, value: string): Promise<boolean> {
@@ -75,7 +90,7 @@ export class ConnectionSlots {
     const release = async () => {
       const entry = await this.keyValue.get(key);
       if (entry?.value === value) await this.keyValue.delete(key, entry.revision);
-      this.leave();
+      this.leave(value);
     };
     return async () => {
       if (isReleased) return;
@@ -109,15 +124,32 @@ export class ConnectionSlots {
     // A failed write is repeated at the next beat.
     await this.sayAlive().catch(() => undefined);
     for (const release of this.unreleased.splice(0)) await this.tried(release);
+    await this.releaseUnsure().catch(() => undefined);
+    this.stopIfIdle();
+  }
+
+  /** Releases slots that no connection of this process holds. @throws KeyValueUnavailable */
+  private async releaseUnsure(): Promise<void> {
+    for (const key of this.unsure) {
+      const entry = await this.keyValue.get(key);
+      const isOurs = entry !== undefined && (JSON.parse(entry.value) as Taken).process === this.process;
+      if (isOurs && !this.values.has(entry.value)) await this.keyValue.delete(key, entry.revision);
+      this.unsure.delete(key);
+    }
   }
 
   private sayAlive(): Promise<void> {
     return this.keyValue.put(aliveKey(this.process), '', { ttlMs: this.options.settings.connectionLeaseMs });
   }
 
-  private leave(): void {
+  private leave(value: string): void {
     this.held--;
-    if (this.held > 0) return;
+    this.values.delete(value);
+    this.stopIfIdle();
+  }
+
+  private stopIfIdle(): void {
+    if (this.held > 0 || this.unsure.size > 0) return;
     this.stop?.();
     this.stop = undefined;
     this.alive = undefined;
