@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { commandsOver } from '../../../test/support/commands-over.js';
 import { cause } from '../../../test/support/turns.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
 import {
   type RecordedEffect,
@@ -11,7 +12,9 @@ import {
   type HeadlessWork,
 } from '../../dialogue/answering/runner/headless-answering.port.js';
 import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
+import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Rejection } from '../../kernel/rejection.js';
+import type { Timing } from '../../kernel/timing.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { QuotaAnswer } from '../../work/limits/run-quota.port.js';
 import {
@@ -62,9 +65,11 @@ let streams: Streams;
 let agent: ScriptedAgent;
 let quota: QuotaAnswer;
 let attempts: number;
+let timing: Timing;
 beforeEach(async () => {
   store = new InMemoryEventStore();
-  streams = new Streams(store, systemTiming);
+  timing = systemTiming;
+  streams = new Streams(store, timing);
   agent = new ScriptedAgent();
   quota = { allowed: true };
   attempts = 0;
@@ -82,7 +87,7 @@ const commands = () =>
     new AbandonAttemptHandler(streams),
     new FailRunHandler(streams),
   );
-const runner = () => new RunAgent(streams, commands(), agent, { admit: () => Promise.resolve(quota) }, systemTiming);
+const runner = () => new RunAgent(streams, commands(), agent, { admit: () => Promise.resolve(quota) }, timing);
 const attempt = (signal = new AbortController().signal, taskId = runId) =>
   runner().run({
     taskId,
@@ -170,6 +175,37 @@ describe('a headless run of an agent', () => {
     await runner().failed(runId, {}, 'The prompt cannot be used.', cause);
     expect((await told()).slice(-2)).toEqual(['RunAttemptAbandoned', 'RunFailed']);
     await expect(attempt()).rejects.toMatchObject({ code: 'run-failed', message: 'The prompt cannot be used.' });
+  });
+});
+
+describe('a run with a time limit', () => {
+  const limitMs = 10_000;
+  beforeEach(async () => {
+    timing = new VirtualTiming();
+    streams = new Streams(store, timing);
+    const definition = { modelId: null, toolAllowlist: [], timeoutMs: limitMs };
+    const data = { runId: 'r2', ownerId: 'alice', agentId: 'a1', trigger: 'schedule', input: 'Look.', definition } as const;
+    await streams.transact(runStream('r2'), run, queueRun(data), cause);
+  });
+  const status = async () => (await streams.fold(runStream('r2'), run)).state.status;
+
+  it('is failed once the limit is over', async () => {
+    agent.scripts.push(async ({ signal }) => {
+      await timing.pause(2 * limitMs, signal);
+      signal.throwIfAborted();
+    });
+    await expect(attempt(undefined, 'r2')).rejects.toMatchObject({ code: 'run-timed-out' });
+    expect(await status()).toBe('failed');
+  });
+
+  it('is not failed if it has answered in time and the store takes the answer only later', async () => {
+    const append = store.append.bind(store);
+    store.append = (stream, expected, events) =>
+      events[0]!.type === 'RunFinished' ? Promise.reject(new StoreUnavailable('away')) : append(stream, expected, events);
+    await expect(attempt(undefined, 'r2')).rejects.toThrow('away');
+    expect([timing.elapsedMs() > limitMs, await status()]).toEqual([true, 'started']);
+    store.append = append;
+    expect(await attempt(undefined, 'r2')).toEqual(RESULT);
   });
 });
 

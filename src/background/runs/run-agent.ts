@@ -82,6 +82,7 @@ export class RunAgent implements TaskRunner {
     const { streams, commands } = this;
     const time = definition ? this.timing.deadline(definition.timeoutMs) : undefined;
     let usage: Usage | null = null;
+    let hasAnswered = false;
     try {
       const { parts, error } = await this.headless.answer({
         runId,
@@ -98,12 +99,13 @@ export class RunAgent implements TaskRunner {
         used: (all) => (usage = all),
         signal: time ? AbortSignal.any([signal, time]) : signal,
       });
+      hasAnswered = true;
       const data: RunFinished['data'] = { runId, attempt, ...parts, modelId, usage, error };
       return await streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => commands.execute(new FinishRun(data, cause)));
     } catch (error) {
       // If this append fails too, the original error is still the one that counts.
       await commands.execute(new AbandonAttempt(runId, attempt, { modelId, usage }, cause)).catch(() => undefined);
-      if (!time?.aborted || signal.aborted) throw error;
+      if (hasAnswered || !time?.aborted || signal.aborted) throw error;
       await commands.execute(new FailRun(runId, TIMED_OUT_TEXT, cause, 'timeout'));
       throw new Rejection('run-timed-out', TIMED_OUT_TEXT);
     }
