@@ -6,7 +6,8 @@ import { APPENDS_PER_COMMAND_MAX, transactCaughtUp } from './catch-up.js';
 import { create, schedule } from './schedule.decider.js';
 import { type ScheduleEvent, scheduleStream } from './schedule.events.js';
 import { type LedgerRules, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
-import { pause, remove } from './schedule-changes.decider.js';
+import { pause, remove, requestRun } from './schedule-changes.decider.js';
+import { EndScheduleRun, EndScheduleRunHandler } from './slot-ledger.commands.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
 const MINUTE_MS = 60_000;
@@ -42,6 +43,19 @@ describe('a schedule that is far behind', () => {
     expect(events.slice(-3).map(({ type }) => type)).toEqual(ends);
     const snapshots = 3;
     expect(revision).toBe(3 * SLOTS_PER_APPEND_MAX + 7 + snapshots + 1);
+  });
+
+  it('pauses itself after the last failure of requested runs', async () => {
+    const now = afterMinutes(9 * SLOTS_PER_APPEND_MAX);
+    const rulesOfService = { ...rules, runTimeoutMs: 0, cadenceSecondsMin: 0, horizonMs: 0, perUserMax: 0 };
+    const handler = new EndScheduleRunHandler(streams, { now: () => now }, rulesOfService);
+    const failed = { status: 'failed', errorType: 'agent_error', tokens: 0 } as const;
+    for (let runs = 1; runs <= rules.failuresMax; runs++) {
+      await ask(requestRun(by(now), `run-${runs}`), by(now));
+      await handler.execute(new EndScheduleRun('s1', `run-${runs}`, failed, cause));
+    }
+    const { state } = await streams.fold(scheduleStream('s1'), schedule);
+    expect(state).toMatchObject({ status: 'paused', openRun: null, failuresInARow: rules.failuresMax });
   });
 
   it('is not changed by another user', async () => {

@@ -14,14 +14,14 @@ import { decideSlots } from './slot-ledger.decider.js';
 export const APPENDS_PER_COMMAND_MAX = 10;
 
 /**
- * Executes an owner's decision. If more slots are due than one append can hold, these are decided first. @throws the errors of
- * the decision
+ * Executes a decision of the owner, or about the end of a run. If more slots are due than one append can hold, these are decided
+ * first. @throws the errors of the decision
  */
 export async function transactCaughtUp(
   streams: Streams,
   scheduleId: ScheduleId,
   decide: Decision<Schedule, ScheduleEvent>,
-  { rules, now }: Asked,
+  { rules, now }: Pick<Asked, 'rules' | 'now'>,
   cause: Cause,
 ): Promise<Outcome<Schedule, ScheduleEvent>> {
   const stream = scheduleStream(scheduleId);

@@ -4,6 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { transactCaughtUp } from './catch-up.js';
 import { ScheduleRules } from './schedule-rules.js';
 import { schedule, type Schedule } from './schedule.decider.js';
 import { type RunId, type ScheduleId, scheduleStream } from './schedule.events.js';
@@ -75,8 +76,9 @@ export class EndScheduleRunHandler implements Handler<EndScheduleRun> {
   ) {}
 
   async execute({ scheduleId, runId, ending, cause }: EndScheduleRun): Promise<void> {
-    const decision = endRun(runId, ending, this.rules, this.clock.now());
-    await this.streams.transact(scheduleStream(scheduleId), schedule, decision, cause);
+    const asked = { rules: this.rules, now: this.clock.now() };
+    const decision = endRun(runId, ending, asked.rules, asked.now);
+    await transactCaughtUp(this.streams, scheduleId, decision, asked, cause);
   }
 }
 
