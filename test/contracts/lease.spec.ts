@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { KeyValueUnavailable } from '../../src/kernel/messaging/key-value.js';
-import { holdLease } from '../../src/kernel/messaging/lease.js';
+import { holdLease, isHeld } from '../../src/kernel/messaging/lease.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
 import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
@@ -49,6 +49,19 @@ describe('a lease in one process', () => {
     await pass(options.ttlMs);
     expect(lease.lost.aborted).toBe(false);
     await lease.release();
+  });
+
+  it('is free after a release that meets a renewal', async () => {
+    const keyValue = new InProcessKeyValue();
+    const [update, remove] = [keyValue.update.bind(keyValue), keyValue.delete.bind(keyValue)];
+    keyValue.update = (...renewal) => systemTiming.pause(5).then(() => update(...renewal));
+    keyValue.delete = (...release) => systemTiming.pause(10).then(() => remove(...release));
+    const lease = (await holdLease(keyValue, 'key', options))!;
+    await pass(RENEW_MS + 1);
+    const released = lease.release();
+    await pass(20);
+    await released;
+    expect(await isHeld(keyValue, 'key')).toBe(false);
   });
 
   it('is lost if the store is unavailable for longer, and its release does not throw', async () => {

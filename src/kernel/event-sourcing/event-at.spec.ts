@@ -9,6 +9,8 @@ it('finds the event with a revision, and nothing once its bounds hide it', async
   expect(await eventAt(store, 'a-1', 1)).toMatchObject({ revision: 1 });
   await store.setRetention('a-1', { truncateBefore: 2 });
   expect(await eventAt(store, 'a-1', 1)).toBeUndefined();
+  await store.setRetention('a-1', { truncateBefore: 3 });
+  expect(await eventAt(store, 'a-1', 2)).toBeUndefined();
 });
 
 it('does not take an event for purged that reads do not show yet, as those of a leader that was replaced', async () => {

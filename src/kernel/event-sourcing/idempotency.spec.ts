@@ -54,9 +54,21 @@ it('is rebound to a new request if the judge says so, and to one of many concurr
   expect(await keys.use(key(), 'old', cause)).toEqual({ used: 'differently', value: first!.value });
 });
 
+it('lets one request win also if two processes bind it at the same time', async () => {
+  const store = new InMemoryEventStore();
+  const bind = (value: string) => over(store).use(key(), value, { ...cause, correlationId: value });
+  const uses = await Promise.all(['a', 'b', 'c'].map(bind));
+  const [first, ...others] = uses.filter(({ used }) => used === 'first');
+  expect(others).toEqual([]);
+  expect(new Set(uses.map(({ value }) => value))).toEqual(new Set([first!.value]));
+});
+
 it('can be reused after its time to live, also if the store has deleted the first use', async () => {
-  const keys = over(new InMemoryEventStore({ now: () => new Date(Date.now() - 120_000) }));
+  let now = 0;
+  const atNow = { now: () => new Date(now) };
+  const keys = over(new InMemoryEventStore(atNow), atNow);
   expect(await keys.use(key(), 'first', cause)).toMatchObject({ used: 'first' });
+  now = 120_000;
   expect(await keys.use(key(), 'second', { ...cause, correlationId: 'r2' })).toEqual({
     used: 'first',
     value: 'second',

@@ -6,7 +6,8 @@ import { eventsOf } from '../../../test/support/turns.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { RACE_PATIENCE_MS } from './append-races.js';
 import { type EventStore, WrongRevision } from './event-store.js';
-import { Streams } from './streams.js';
+import type { Event } from './events.js';
+import { type Aggregate, Streams } from './streams.js';
 
 describe('a lost race', () => {
   /** A log in which another process appends right before each of the given number of appends. */
@@ -28,6 +29,43 @@ describe('a lost race', () => {
     const { state, revision } = await streams.transact('counter-1', counter, decide, cause);
     expect([state, revision, attempts()]).toEqual([10 * races + 1, races, races + 1]);
     expect(asked).toEqual(Array.from({ length: races + 1 }, (_, lost) => 10 * lost));
+  });
+
+  /** A state of which a later event changes only one part. */
+  type Part = Event<'PartChanged' | 'PartReplaced', { name: string; by: number }>;
+  const parts: Aggregate<Readonly<Record<string, Readonly<{ by: number }>>>, Part> = {
+    initial: {},
+    evolve: (state, { data: { name, by } }) => ({ ...state, [name]: { by } }),
+    codec: { PartChanged: [], PartReplaced: [] },
+  };
+  const part = (name: string, by: number, type: Part['type'] = 'PartChanged') => [{ type, data: { name, by } }] as const;
+
+  it.each<[string, readonly Part[]]>([
+    ['other data', part('a', 2)],
+    ['another type', part('a', 1, 'PartReplaced')],
+  ])('is not taken for the own append if the winner has appended %s for the same cause', async (_, own) => {
+    const log = new InMemoryEventStore();
+    const [winner, loser] = [new Streams(log, new VirtualTiming()), new Streams(log, new VirtualTiming())];
+    const known = await loser.fold('parts-1', parts);
+    await winner.transact('parts-1', parts, () => part('a', 1), cause);
+    const asked: unknown[] = [];
+    const decide = (state: object) => (asked.push(state), 'a' in state ? [] : own);
+    expect((await loser.transact('parts-1', parts, decide, cause, known)).events).toEqual([]);
+    expect(asked).toEqual([{}, { a: { by: 1 } }]);
+  });
+
+  it('continues the fold that the caller has passed, so that the caller can see what has changed', async () => {
+    const log = new InMemoryEventStore();
+    const streams = new Streams(log, new VirtualTiming());
+    await streams.transact('parts-1', parts, () => part('a', 1), cause);
+    const known = await streams.fold('parts-1', parts);
+    const seen: unknown[] = [];
+    await Promise.all([
+      streams.transact('parts-1', parts, () => part('b', 1), because('r2')),
+      streams.transact('parts-1', parts, (state) => (seen.push(state['a']), []), because('r3'), known),
+    ]);
+    expect(seen).toEqual([known.state['a']]);
+    expect(seen[0]).toBe(known.state['a']);
   });
 
   it('is a success if the winner made the same change', async () => {

@@ -212,6 +212,10 @@ describe('idempotent work', () => {
     await expect(streams.retryWhileUnavailable(60_000, work(Infinity, away))).rejects.toBe(away);
     expect(timing.elapsedMs()).toBeGreaterThan(59_000);
     expect(timing.elapsedMs()).toBeLessThanOrEqual(60_000);
+    const stop = new AbortController();
+    const once = work(1, away);
+    const stopped = streams.retryWhileUnavailable(60_000, () => (stop.abort(), once()), stop.signal);
+    await expect(stopped).rejects.toBe(away);
     const bug = new Error('bug');
     const before = timing.pauses.length;
     await expect(streams.retryWhileUnavailable(60_000, work(1, bug))).rejects.toBe(bug);
