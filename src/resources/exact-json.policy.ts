@@ -1,4 +1,4 @@
-import { JSON_LIMITS, parseBoundedJson } from '../kernel/bounded-json.js';
+import { JSON_LIMITS, JsonMeter } from '../kernel/bounded-json.js';
 
 const WHOLE = /^-?\d+$/;
 /** The fewest digits of a whole number that JavaScript may round. */
@@ -9,12 +9,18 @@ export const isBeyondNumbers = (text: string): boolean =>
   MAY_BE_ROUNDED.test(text) && WHOLE.test(text) && !Number.isSafeInteger(Number(text));
 
 /**
- * Parses a JSON text of a model or a service. A whole number that JavaScript would round becomes the text of its digits, because
- * another number would name another thing. @throws SyntaxError; Rejection past a limit
+ * Parses JSON. A whole number that JavaScript would round becomes the text of its digits, because another number would name another
+ * thing. @throws SyntaxError
  */
-export function parseExactJson(text: string, what: string, limits = JSON_LIMITS): unknown {
-  const value = parseBoundedJson(text, what, limits);
+export function exactJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
   return MAY_BE_ROUNDED.test(text) ? (JSON.parse(withDigitsAsText(text)) as unknown) : value;
+}
+
+/** As `exactJson`, for a text of a model or a service. @throws SyntaxError; Rejection past a limit */
+export function parseExactJson(text: string, what: string, limits = JSON_LIMITS): unknown {
+  new JsonMeter(what, limits).read(Buffer.from(text));
+  return exactJson(text);
 }
 
 /** @param json valid JSON, so that every quote outside a string begins one that ends */

@@ -21,7 +21,9 @@ beforeAll(async () => {
   await sql.unsafe(
     `create table shop (id int primary key, name text, at timestamp, big bigint, price numeric, data jsonb, bytes bytea)`,
   );
-  await sql.unsafe(`insert into shop values (1, 'Tea', '2026-01-01 10:00', 9007199254740993, 1.10, '{"a":1}', '\\x00ff')`);
+  await sql.unsafe(
+    `insert into shop values (1, 'Tea', '2026-01-01 10:00', 9007199254740993, 1.10, '{"a":1,"b":9007199254740993}', '\\x00ff')`,
+  );
   await sql.unsafe(`create function sell() returns int language sql as $$ insert into shop (id) values (99) returning id $$`);
   await sql.unsafe(
     `create function unlock() returns int language plpgsql as $$ begin
@@ -57,7 +59,7 @@ describe('a query', () => {
   it('returns columns and rows without changing any value', async () => {
     expect(await read('select *, id from shop')).toEqual({
       columns: ['id', 'name', 'at', 'big', 'price', 'data', 'bytes', 'id'],
-      rows: [[1, 'Tea', '2026-01-01 10:00:00', '9007199254740993', '1.10', { a: 1 }, '\\x00ff', 1]],
+      rows: [[1, 'Tea', '2026-01-01 10:00:00', '9007199254740993', '1.10', { a: 1, b: '9007199254740993' }, '\\x00ff', 1]],
       command: 'SELECT',
       count: 1,
       truncated: false,

@@ -1,6 +1,7 @@
 import crypto from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import postgres, { type Options, type Sql } from 'postgres';
+import { exactJson } from '../../exact-json.policy.js';
 import { answerQuestions } from '../../../platform/sandbox/answer-questions.js';
 import type { ForeignRows } from './foreign-database.port.js';
 import type { ConnectionTarget, Encryption } from './connection-target.js';
@@ -45,6 +46,7 @@ const TYPES = {
   date: asItIs(1184, [1082, 1083, 1114, 1184, 1266]),
   bytea: asItIs(17, [17]),
   number: { to: 0, from: NUMBERS, serialize: String, parse: exactNumber },
+  json: { to: 114, from: [114, 3802], serialize: String, parse: exactJson },
 };
 
 function asItIs(to: number, from: number[]) {
