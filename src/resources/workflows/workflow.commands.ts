@@ -119,8 +119,11 @@ class ImportWorkflowHandler implements Handler<ImportWorkflow> {
   }
 }
 
+type AgentName = Readonly<{ id: string; name: string }>;
+
 /**
- * The owner deletes a workflow. Refused while an agent other than `leavingAgentId`, which is being changed or deleted, uses it.
+ * The owner deletes a workflow. Refused while an agent other than `leavingAgentId`, which is being changed or deleted, uses it;
+ * the refusal names those agents that are `visible` to the caller.
  * An agent that starts to use it at the same moment is left without a workflow and reports that when it is asked.
  */
 export class DeleteWorkflow extends Command<bigint | undefined> {
@@ -129,6 +132,7 @@ export class DeleteWorkflow extends Command<bigint | undefined> {
     readonly ownerId: string,
     readonly cause: Cause,
     readonly leavingAgentId?: string,
+    readonly visible: (agents: readonly AgentName[]) => readonly AgentName[] = (agents) => agents,
   ) {
     super();
   }
@@ -142,18 +146,19 @@ class DeleteWorkflowHandler implements Handler<DeleteWorkflow> {
     private readonly agents: AgentQueries,
   ) {}
 
-  async execute({ workflowId, ownerId, cause, leavingAgentId }: DeleteWorkflow): Promise<bigint | undefined> {
+  async execute({ workflowId, ownerId, cause, leavingAgentId, visible }: DeleteWorkflow): Promise<bigint | undefined> {
     const users = await this.agents.usingWorkflow(ownerId, workflowId);
-    const others = users.filter(({ id }) => id !== leavingAgentId);
-    if (others.length > 0) throw inUse(others.map(({ id, configuration: { name } }) => ({ id, name })));
+    const others = users.filter(({ id }) => id !== leavingAgentId).map(({ id, configuration: { name } }) => ({ id, name }));
+    if (others.length > 0) throw inUse(others.length, visible(others));
     const decision = remove(ownerId, this.clock.now());
     return (await this.streams.transact(workflowStream(workflowId), workflow, decision, cause)).position;
   }
 }
 
-function inUse(agents: readonly Readonly<{ id: string; name: string }>[]): Rejection {
-  const text = `The workflow is used by ${agents.length === 1 ? `the agent "${agents[0]!.name}"` : `${agents.length} agents`}`;
-  return new Rejection('workflow-in-use', text, { error: text, code: 'workflow_in_use', agents });
+function inUse(count: number, named: readonly AgentName[]): Rejection {
+  const one = named[0] ? `the agent "${named[0].name}"` : 'an agent';
+  const text = `The workflow is used by ${count === 1 ? one : `${count} agents`}`;
+  return new Rejection('workflow-in-use', text, { error: text, code: 'workflow_in_use', agents: named });
 }
 
 export const workflowHandlers = [ChangeWorkflowHandler, CreateWorkflowHandler, DeleteWorkflowHandler, ImportWorkflowHandler];

@@ -349,6 +349,23 @@ describe('a personal access token', () => {
     expect((await send('DELETE', `/api/workflows/${id}`, undefined, restricted)).status).toBe(403);
   });
 
+  it('learns of no agent to which it is not restricted, when an agent uses its workflow', async () => {
+    const workflow = await save();
+    const make = (name: string) => send('POST', '/api/create_agent', { name, agent_type: 'workflow', status: 'draft', workflow });
+    const other = (await make('Other')).body as { id: string };
+    const restricted = await tokenFor(['workflows:write', 'agents:read'], { agents: [newId()] });
+    const refused = await send('DELETE', `/api/workflows/${workflow}`, undefined, restricted);
+    expect(refused).toMatchObject({ status: 409, body: { error: 'The workflow is used by an agent', agents: [] } });
+    const { id } = (await make('Own')).body as { id: string };
+    const own = await tokenFor(['workflows:write', 'agents:read'], { agents: [id] });
+    expect(await send('DELETE', `/api/workflows/${workflow}`, undefined, own)).toMatchObject({
+      status: 409,
+      body: { error: 'The workflow is used by 2 agents', agents: [{ id, name: 'Own' }] },
+    });
+    await send('DELETE', `/api/delete_agent?id=${id}`);
+    await send('DELETE', `/api/delete_agent?id=${other.id}`);
+  });
+
   it('that is restricted cannot run an unsaved workflow', async () => {
     const restricted = await tokenFor(['chat:run', 'sources:read'], { sources: [newId()] });
     const response = await restricted.post('/stream', { question: 'Why?', workflow: plain });

@@ -7,7 +7,7 @@ import { Commands } from '../../kernel/commands.js';
 import { isId, newId } from '../../kernel/ids.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
-import { requireAccess } from '../identity/access.policy.js';
+import { requireAccess, visible } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
@@ -123,7 +123,10 @@ export class WorkflowsController {
   @Delete(':id')
   async delete(@CurrentUser() user: SignedInUser, @Confirms('workflows') confirm: Confirm, @Param('id') id: string) {
     const workflow = await this.reached(user, id);
-    await confirm(await this.commands.execute(new DeleteWorkflow(workflow.id, user.userId, user.cause)));
+    const deletion = new DeleteWorkflow(workflow.id, user.userId, user.cause, undefined, (agents) =>
+      visible(user, 'agents', agents),
+    );
+    await confirm(await this.commands.execute(deletion));
     return { success: true };
   }
 
