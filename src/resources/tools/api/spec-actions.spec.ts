@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Rejection } from '../../../kernel/rejection.js';
 import { definitionOf } from './api-action.policy.js';
 import { apiActions } from './api-config.policy.js';
+import { apiRequest } from './api-request.policy.js';
 import { YamlBusy } from '../../../platform/yaml/yaml-documents.port.js';
 import { YamlThreads } from '../../../platform/yaml/yaml-threads.js';
 import { parseSpec, SPEC_ACTIONS_MAX } from './spec-actions.js';
@@ -202,6 +203,29 @@ describe('an API description in Swagger 2', () => {
       },
     ]);
     expect(actions[0]!.headers.properties['Authorization']).toMatchObject({ filled_by_llm: false });
+  });
+
+  it('writes lists with commas, unless it names another format', () => {
+    const list = (name: string, place: string, more: object = {}) => ({
+      name,
+      in: place,
+      type: 'array',
+      items: { type: 'string' },
+      ...more,
+    });
+    const query = [
+      list('a', 'query'),
+      list('b', 'query', { collectionFormat: 'pipes' }),
+      list('c', 'query', { collectionFormat: 'multi' }),
+    ];
+    const form = [list('d', 'formData'), list('e', 'formData', { collectionFormat: 'ssv' })];
+    const paths = { '/lists': { post: { consumes: ['application/x-www-form-urlencoded'], parameters: [...query, ...form] } } };
+    const [parsed] = parseSpec({ ...SWAGGER, security: [], paths }).actions;
+    const [action] = apiActions({ actions: { lists: parsed } });
+    const lists = Object.fromEntries([...'abcde'].map((name) => [name, ['x', 'y']]));
+    const { url, body } = apiRequest(action!, lists, {});
+    expect([...new URL(url).searchParams].map(String)).toEqual(['a,x,y', 'b,x|y', 'c,x', 'c,y']);
+    expect([...new URLSearchParams(body)].map(String)).toEqual(['d,x,y', 'e,x y']);
   });
 });
 

@@ -111,7 +111,7 @@ class OperationReader {
     const { required: _, ...schema } = this.schemas.schema(
       parameter['schema'] ?? this.schemas.resolved(content)['schema'] ?? parameter,
     );
-    const { style, explode, collectionFormat } = parameter;
+    const { style, explode } = parameter;
     this.schemas.spend([textIn(parameter, 'name'), textIn(parameter, 'description'), style]);
     return {
       ...schema,
@@ -119,7 +119,7 @@ class OperationReader {
       description: textIn(parameter, 'description') || (schema.description ?? ''),
       ...(typeof style === 'string' && { style }),
       ...(typeof explode === 'boolean' && { explode }),
-      ...(typeof collectionFormat === 'string' && { explode: collectionFormat === 'multi' }),
+      ...(this.document['swagger'] !== undefined && schema.type === 'array' && joinedBy(parameter)),
       required: parameter['required'] === true || parameter['in'] === 'path',
       filled_by_llm: true,
     };
@@ -130,7 +130,9 @@ class OperationReader {
     if (inForm.length > 0) {
       const hasFile = inForm.some((parameter) => parameter['type'] === 'file');
       const type = hasFile ? 'multipart/form-data' : this.consumed('application/x-www-form-urlencoded');
-      return { body: this.group(inForm), body_content_type: type, body_encoding_rules: {} };
+      const lists = inForm.filter((parameter) => !hasFile && parameter['type'] === 'array');
+      const rules = Object.fromEntries(lists.map((parameter) => [textIn(parameter, 'name'), joinedBy(parameter)]));
+      return { body: this.group(inForm), body_content_type: type, body_encoding_rules: rules };
     }
     const request = this.schemas.resolved(this.found.operation['requestBody']);
     const content = isJsonObject(request['content']) ? request['content'] : {};
@@ -179,6 +181,14 @@ const NO_BODY: BodyPart = {
   body_content_type: 'application/json',
   body_encoding_rules: {},
 };
+
+const LIST_STYLES: Readonly<Record<string, string>> = { ssv: 'spaceDelimited', pipes: 'pipeDelimited' };
+
+/** How Swagger 2 writes a list, in the keywords of OpenAPI 3: with commas, if the parameter does not say otherwise. */
+function joinedBy({ collectionFormat }: Json): Pick<EncodingRule, 'style' | 'explode'> {
+  const style = LIST_STYLES[String(collectionFormat)];
+  return { explode: collectionFormat === 'multi', ...(style !== undefined && { style }) };
+}
 
 /** A schema as a field of the body. An object keeps its list `required`; other fields get a boolean. */
 const asField = (schema: ParameterDefinition, isRequired: boolean): ParameterDefinition => ({
