@@ -1,3 +1,4 @@
+import { declaredCharset } from './declared-charset.policy.js';
 import type { OutgoingResponse } from './outgoing-http.port.js';
 
 const TEXT_TYPES = /^(text\/|application\/(json|xml|javascript|yaml|x-yaml|x-ndjson|graphql|[\w.-]+\+(json|xml|yaml))\b)/i;
@@ -12,12 +13,17 @@ export function isText({ headers, body }: OutgoingResponse): boolean {
 export const isJson = ({ headers }: OutgoingResponse): boolean =>
   /^\s*application\/([\w.-]+\+)?json\b/i.test(headers['content-type'] ?? '');
 
-/** Decodes the body with its declared character set. Invalid bytes are replaced. */
+/**
+ * Decodes the body with the character set of its type, else as UTF-8, else with the character set that a page declares. Invalid
+ * bytes are replaced.
+ */
 export function textOf({ headers, body }: OutgoingResponse): string {
-  const charset = /charset\s*=\s*"?([\w:.-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  const charset = /charset\s*=\s*"?([\w:.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
   try {
-    return new TextDecoder(charset).decode(body);
+    if (charset !== undefined) return new TextDecoder(charset).decode(body);
   } catch {
-    return new TextDecoder().decode(body);
+    // The character set is unknown.
   }
+  const text = new TextDecoder().decode(body);
+  return text.includes('\ufffd') ? new TextDecoder(declaredCharset(body)).decode(body) : text;
 }

@@ -14,16 +14,17 @@ const encodingByMark = (bytes: Uint8Array): string | undefined =>
 export const hasByteOrderMark = (bytes: Uint8Array): boolean => encodingByMark(bytes) !== undefined;
 
 /**
- * Decodes by the byte order mark, else as UTF-8, else as Windows-1252. @throws Rejection `document-unreadable` if there is a NUL
+ * Decodes by the byte order mark, else as UTF-8, else with another character set. @throws Rejection
+ * `document-unreadable` if there is a NUL
  */
-export function decodeText(filename: string, bytes: Uint8Array): string {
+export function decodeText(filename: string, bytes: Uint8Array, other = 'windows-1252'): string {
   const marked = encodingByMark(bytes);
   if (marked) return tidy(new TextDecoder(marked).decode(bytes));
   if (bytes.includes(0)) throw unreadable(filename, 'text');
   try {
     return tidy(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    return tidy(new TextDecoder('windows-1252').decode(bytes));
+    return tidy(new TextDecoder(other).decode(bytes));
   }
 }
 

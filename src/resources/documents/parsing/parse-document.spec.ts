@@ -89,6 +89,23 @@ describe('a text document', () => {
     ]);
   });
 
+  it.each([
+    ['<!-- <meta charset="gbk"> --><meta charset=windows-1251>'],
+    ['<META http-equiv="Content-Type" content="text/html; charset=Windows-1251">'],
+    ['<?xml version="1.0" encoding="windows-1251"?>'],
+  ])('of HTML has the character set that the page declares: %s', async (declaration) => {
+    const cyrillic = Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]);
+    const page = (text: Buffer) => ({ filename: 'a.html', bytes: Buffer.concat([Buffer.from(`${declaration}<p>`), text]) });
+    expect((await read(page(cyrillic)))[0]?.text).toBe('Привет');
+    // A server or a tool that converts a page may leave its declaration as it was.
+    expect((await read(page(Buffer.from('Привет'))))[0]?.text).toBe('Привет');
+  });
+
+  it('of HTML may declare an unknown character set', async () => {
+    const page = { filename: 'a.html', bytes: Buffer.from('<meta charset="klingon"><p>\xe9', 'latin1') };
+    expect((await read(page))[0]?.text).toBe('é');
+  });
+
   it('may be UTF-16 or Windows-1252, and is stripped of NULs', async () => {
     const utf16 = { filename: 'a.txt', bytes: Uint8Array.from([0xff, 0xfe, 0x48, 0, 0xe9, 0, 0, 0]) };
     const latin = { filename: 'b.txt', bytes: Uint8Array.from([0x48, 0xe9]) };

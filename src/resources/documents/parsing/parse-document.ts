@@ -1,3 +1,4 @@
+import { declaredCharset } from '../../../platform/outgoing/declared-charset.policy.js';
 import type { DocumentFile, Section } from '../document.port.js';
 import { parseCsv } from '../formats/csv.js';
 import { parseEpub } from '../formats/epub.js';
@@ -55,7 +56,7 @@ export async function readDocument(
 ): Promise<readonly Section[]> {
   const parseText = TEXT_PARSERS[kind];
   const sections = parseText
-    ? parseText(filename, decodeText(filename, bytes), limits)
+    ? parseText(filename, decodeText(filename, bytes, kind === 'html' ? declaredCharset(bytes) : undefined), limits)
     : await BINARY_PARSERS[kind]!(filename, bytes, limits);
   const chars = sections.reduce((sum, section) => sum + section.text.length, 0);
   if (chars > limits.textCharsMax) throw tooLarge(filename, `it has more than ${limits.textCharsMax} characters of text.`);

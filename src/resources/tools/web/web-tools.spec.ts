@@ -49,6 +49,12 @@ const json = (value: unknown, status = 200): void => {
 describe('read_webpage', () => {
   const read = (url: string) => call(new ReadWebpageTool(http), 'read_webpage', { url });
 
+  it('reads a page in the character set that only the page itself declares', async () => {
+    const page = Buffer.concat([Buffer.from('<meta charset="shift_jis"><p>'), Buffer.from([0x93, 0xfa, 0x96, 0x7b])]);
+    server.answer = (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(page);
+    expect(await read(server.url)).toMatchObject({ content: '日本' });
+  });
+
   it('converts a page to Markdown', async () => {
     html(`<!doctype html><html><head><title> A  page </title><style>p{}</style></head><body><nav>Menu</nav>
       <h1>Title</h1><p>Some <b>bold</b> text with <a href="/next?a=1">a link</a>&amp; more.</p>
