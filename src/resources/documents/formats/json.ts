@@ -1,3 +1,4 @@
+import { exactJson } from '../../exact-json.policy.js';
 import type { Section } from '../document.port.js';
 import { TextAllowance } from '../allowance.js';
 import type { ParsingLimits } from '../limits.js';
@@ -24,7 +25,7 @@ export function parseJson(filename: string, text: string, limits: ParsingLimits)
 
 function valueIn(filename: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return exactJson(text);
   } catch {
     throw unreadable(filename, 'JSON');
   }

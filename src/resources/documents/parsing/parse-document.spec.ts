@@ -89,6 +89,11 @@ describe('a text document', () => {
     ]);
   });
 
+  it('of JSON keeps the digits of numbers that no double holds', async () =>
+    expect(await read(textFile('ids.json', '[{"id":1234567890123456789}]'))).toEqual([
+      { title: 'ids', text: 'id: 1234567890123456789' },
+    ]));
+
   it.each([
     ['<!-- <meta charset="gbk"> --><meta charset=windows-1251>'],
     ['<META http-equiv="Content-Type" content="text/html; charset=Windows-1251">'],

@@ -36,7 +36,7 @@ function valueOf(binding: Binding, args: Readonly<Record<string, unknown>>, secr
   const value = isSecret(binding) ? secrets[secretName] : (given ?? definition.default);
   // An empty fixed value counts as missing.
   const isThere = value !== undefined && value !== null && (value !== '' || isFilledByModel(definition));
-  if (isThere) return coerced(value, definition.type);
+  if (isThere) return coerced(value, definition);
   if (required && isFilledByModel(definition)) throw new ToolFailed(`The argument \`${argument}\` must be given.`);
   if (required) throw new ToolFailed(`The owner of this tool has yet to set a value for ${name}.`);
   return undefined;

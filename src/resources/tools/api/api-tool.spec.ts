@@ -134,6 +134,17 @@ describe('an action of an API tool', () => {
     });
   });
 
+  it('sends whole numbers that JavaScript would round as numbers, also inside lists and objects that say so', async () => {
+    const id = '1234567890123456789';
+    const one = { type: 'object', properties: { id: { type: 'integer' }, name: { type: 'string' } } };
+    const ids = { ids: filled('array', { items: { type: ['integer', 'null'] } }), list: filled('array', { items: one }) };
+    const request = await sent(action('/', { method: 'POST', body: group(ids) }), {
+      ids: [id, 7],
+      list: [{ id, name: id, other: id }],
+    });
+    expect(request.body).toBe(`{"ids":[${id},7],"list":[{"id":${id},"name":"${id}","other":"${id}"}]}`);
+  });
+
   it('sends forms', async () => {
     const rules = { list: { style: 'pipeDelimited', explode: false }, more: { style: 'deepObject' } };
     const type = { body_content_type: 'application/x-www-form-urlencoded', body_encoding_rules: rules };

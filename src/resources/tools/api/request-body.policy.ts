@@ -51,7 +51,7 @@ export function pairsOf({ name, value, rule: { style = 'form', explode = style =
 
 /** A value as text; JSON unless it is a string. */
 export const plainText = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? '');
+  typeof value === 'string' ? value : value === undefined ? '' : jsonOf(value);
 
 /** JSON in which a bigint is a number with all its digits. */
 function jsonOf(value: unknown): string {
