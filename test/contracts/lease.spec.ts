@@ -51,6 +51,23 @@ describe('a lease in one process', () => {
     await lease.release();
   });
 
+  it('lasts from the moment at which its renewal was asked for, however late that is answered', async () => {
+    const keyValue = new Interrupted();
+    const update = keyValue.update.bind(keyValue);
+    keyValue.update = async (...renewal) => {
+      const isRenewed = await update(...renewal);
+      await systemTiming.pause(100);
+      return isRenewed;
+    };
+    const lease = (await holdLease(keyValue, 'key', options))!;
+    await pass(RENEW_MS + 99);
+    keyValue.away = true;
+    await pass(options.ttlMs - 100);
+    expect(lease.lost.aborted).toBe(false);
+    await pass(1);
+    expect(lease.lost.aborted).toBe(true);
+  });
+
   it('is free after a release that meets a renewal', async () => {
     const keyValue = new InProcessKeyValue();
     const [update, remove] = [keyValue.update.bind(keyValue), keyValue.delete.bind(keyValue)];

@@ -50,6 +50,7 @@ describe('a stream whose end was read', () => {
     await withKnownEnd();
     expect(await readFrom(2)).toEqual([2]);
     expect(await eventsOf(store.read(stream, { direction: 'backwards', limit: 1 }))).toHaveLength(1);
+    expect(revisions(await eventsOf(store.read(stream, { direction: 'backwards', from: 9, limit: 2 })))).toEqual([2, 1]);
   });
 
   it('has its end moved by an append', async () => {

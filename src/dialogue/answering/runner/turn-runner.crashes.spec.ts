@@ -43,7 +43,7 @@ describe('a turn whose process died', () => {
     const shown = await eventsOf(store, messageStream('t1'));
     store.left = Infinity;
     const next = workerOver(store, signals(), scripted(deltas('Something', ' else.')));
-    return { store, shown, next };
+    return { store, shown, dying, next };
   }
 
   it.each(DEATHS)('after %i appends is ended once by another process, which changes no shown frame', async (appends) => {
@@ -56,6 +56,16 @@ describe('a turn whose process died', () => {
     // If nothing of the answer was shown, the next process answers the turn.
     if (shown.length <= 1) expect(await outcomesOf(store)).toEqual(['TurnAnswered']);
     expect(frames.filter(({ data }) => isTerminal(data))).toEqual([frames.at(-1)]);
+    expect(await outcomesOf(store)).toHaveLength(1);
+    await expectSealed(store);
+  });
+
+  it.each(DEATHS)('after %i appends of a run that only failed is ended once by the same process', async (appends) => {
+    const { store, shown, dying } = await diedAfter(appends, false);
+    await dying.runner.run('c1', 't1');
+    await bringFurther(dying.runner, 'c1', 't1');
+    await bringFurther(dying.runner, 'c1', 't1');
+    expect((await eventsOf(store, messageStream('t1'))).slice(0, shown.length)).toEqual(shown);
     expect(await outcomesOf(store)).toHaveLength(1);
     await expectSealed(store);
   });
