@@ -91,6 +91,19 @@ it('stores a frame that is written in any microtask around the end of the append
   }
 });
 
+it('gets its bounds once, with its last frames or, if all are stored already, without an append', async () => {
+  for (const isStored of [false, true]) {
+    const store = new ObservedStore();
+    const bounds: unknown[] = [];
+    store.setRetention = async (...bound) => void bounds.push(bound);
+    const { journal } = journalOver(store);
+    journal.write(text('a'));
+    if (isStored) await journal.flush();
+    await journal.end({ maxAgeSeconds: 60 });
+    expect([bounds, store.sizes]).toEqual([[[messageStream('m1'), { maxAgeSeconds: 60 }]], [1]]);
+  }
+});
+
 it('stores every frame once although the replies to its appends are lost', async () => {
   const store = new ObservedStore();
   store.unanswered = 3;

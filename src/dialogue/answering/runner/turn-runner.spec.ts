@@ -189,6 +189,15 @@ describe('a turn that is run', () => {
     ]);
     await expectSealed(store);
   });
+
+  it('does not keep a process from shutting down while the append of its question is not answered', async () => {
+    const { runner } = workerOver(new InMemoryEventStore(), signals(), scripted(deltas()));
+    const { done } = runner.expect('t1');
+    expect(runner.running).toEqual(['t1']);
+    await runner.close(1);
+    await done;
+    expect(runner.running).toEqual([]);
+  });
 });
 
 /** A log that is unavailable for one read or append. */
