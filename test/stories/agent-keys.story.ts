@@ -101,6 +101,10 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
       'the key as bearer': (client, key, headers) =>
         replyOf(client.get('/v1/models', { ...headers, authorization: `Bearer ${key}` })),
     },
+    'GET /v1/models/:model': {
+      'the key as bearer': (client, key, headers) =>
+        replyOf(client.get(`/v1/models/${UNKNOWN}`, { ...headers, authorization: `Bearer ${key}` })),
+    },
     'POST /v1/responses': { 'the key as bearer': ofResponse('POST', '') },
     'GET /v1/responses/:responseId': { 'a reader': ofResponse('GET') },
     'GET /v1/responses/:responseId/input_items': { 'a reader': ofResponse('GET', `/resp_${UNKNOWN}/input_items`) },
@@ -155,7 +159,7 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
     for (const headers of [{ origin: SHOP }, {}]) {
       // The request took effect or was refused for its state: no call waits for a decision, and the answer has ended.
       const { status } = await use(world.nobody, key, headers);
-      expect(/:(id|responseId)\b/.test(route) ? [404] : [200, 202, 409]).toContain(status);
+      expect(/:(id|responseId|model)\b/.test(route) ? [404] : [200, 202, 409]).toContain(status);
     }
   });
 }

@@ -277,6 +277,17 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(world.model.completions).toMatchObject([{ closed: false }]);
   });
 
+  it('names the agent of the key as the only model', async () => {
+    const { id, key } = await world.agent({ name: 'Tea' });
+    const other = await world.agent({});
+    const { models } = clientFor(key);
+    const model = await models.retrieve(id);
+    expect(model).toMatchObject({ id, object: 'model', owned_by: 'docsgpt', name: 'Tea' });
+    expect((await models.list()).data).toEqual([model]);
+    await expect(models.retrieve(other.id)).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
+    await expect(clientFor(newId()).models.retrieve(id)).rejects.toMatchObject({ status: 401 });
+  });
+
   it('accepts no other key, and no session', async () => {
     for (const key of [newId(), 'nonsense']) {
       await expect(clientFor(key).models.list()).rejects.toMatchObject({ status: 401, type: 'authentication_error' });

@@ -1,6 +1,7 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
+import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
 import { KeyIdentity } from '../../resources/identity/identity.http.js';
@@ -15,10 +16,23 @@ export class ModelsController {
   @Access({ for: 'key', action: 'read', of: 'agents' })
   @Get()
   async list(@KeyIdentity() identity: Identity) {
+    return { object: 'list', data: [modelOf(await this.agentOf(identity))] };
+  }
+
+  @ApiOperation({ summary: 'The agent of the key, by its id.' })
+  @Access({ for: 'key', action: 'read', of: 'agents' })
+  @Get(':model')
+  async one(@KeyIdentity() identity: Identity, @Param('model') model: string) {
+    const agent = await this.agentOf(identity);
+    if (model !== agent.id) throw new Rejection('openai-model-not-found', 'The model does not exist.');
+    return modelOf(agent);
+  }
+
+  private async agentOf(identity: Identity): Promise<AgentRecord> {
     const holder = await identity.agentKey();
     const agent = holder && (await this.agents.byId(holder.agentId));
     if (!agent) throw unauthenticated();
-    return { object: 'list', data: [modelOf(agent)] };
+    return agent;
   }
 }
 
