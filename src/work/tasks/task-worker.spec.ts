@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { commandsOver } from '../../../test/support/commands-over.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryBlobs } from '../../../test/support/in-memory-blobs.js';
@@ -176,6 +177,40 @@ it('repeats a failed attempt once it is due and fails the task after three retri
   expect(runner.runs).toBe(4);
   const { type, data } = await lastOf(taskId);
   expect([type, (JSON.parse(data) as { reason: string }).reason]).toEqual(['TaskFailed', 'The task failed unexpectedly.']);
+});
+
+/** The log does not take the end of an attempt for a time. */
+function awayAtTheEnd(ms: number): void {
+  const timing = new VirtualTiming();
+  const append = store.append.bind(store);
+  store.append = (stream, expected, events) =>
+    isEnd(events[0]!.type) && timing.elapsedMs() < ms
+      ? Promise.reject(new StoreUnavailable('down'))
+      : append(stream, expected, events);
+  streams = new Streams(store, timing);
+}
+const isEnd = (type: string): boolean => type === 'TaskSucceeded' || type === 'TaskRequeued';
+
+it.each<[string, () => Promise<unknown>, string]>([
+  ['with a result', () => Promise.resolve('done'), 'TaskSucceeded'],
+  ['by an outage', () => Promise.reject(new StoreUnavailable('down')), 'TaskRequeued'],
+])('records an attempt that ends %s once the event store is back', async (_, script, end) => {
+  awayAtTheEnd(20_000);
+  const taskId = await queued();
+  await working(new Scripted(script))
+    .attempt(taskId, never)
+    .catch(() => undefined);
+  expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', end]);
+});
+
+it('keeps the result of an attempt whose end may have been recorded', async () => {
+  awayAtTheEnd(Infinity);
+  const kept = new InMemoryBlobs();
+  blobs = kept;
+  const taskId = await queued();
+  const large = 'x'.repeat(INLINE_BYTES_MAX + 1);
+  await expect(working(new Scripted(() => Promise.resolve(large))).attempt(taskId, never)).rejects.toThrow('down');
+  expect(kept.text()).toContain(large);
 });
 
 it('requeues a task without a failed attempt while a dependency is away, and lets the queue deliver its nudge again', async () => {

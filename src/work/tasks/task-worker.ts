@@ -48,6 +48,9 @@ export type TaskWorkerOptions = Readonly<{ concurrency: number; leaseTtlMs: numb
 
 export const TASK_WORKER_OPTIONS: TaskWorkerOptions = { concurrency: 2, leaseTtlMs: 5_000, presenceTtlMs: 10_000 };
 
+/** How long an attempt waits for the event store in order to record its end. */
+const END_PATIENCE_MS = 60_000;
+
 const ACTOR = 'system:task-worker';
 const UNEXPECTED = 'The task failed unexpectedly.';
 
@@ -133,19 +136,25 @@ export class TaskWorker {
     if (!runner || signal.aborted) return;
     const started = await this.parts.commands.execute(new StartTask(taskId, this.parts.ids.next(), cause));
     if (started.status !== 'started') return;
+    const end = (ending: AttemptEnding) => this.end(new EndAttempt(taskId, started.attempt, ending, cause), signal);
     const ending = await this.endingOf(taskId, started, runner, cause, signal).catch(async (outage: unknown) => {
-      await this.end(taskId, started.attempt, { type: 'requeued' }, cause);
+      await end({ type: 'requeued' });
       throw outage;
     });
-    await this.end(taskId, started.attempt, ending, cause);
+    await end(ending);
   }
 
-  /** Records the end. A refused one has been overtaken or its task purged, so no event names its result. */
-  private async end(taskId: string, attempt: number, ending: AttemptEnding, cause: Cause): Promise<void> {
+  /**
+   * Records the end, also after an outage of the event store: without it the attempt would count as that of a lost worker. A refused
+   * one has been overtaken or its task purged, so no event names its result.
+   */
+  private async end(command: EndAttempt, signal: AbortSignal): Promise<void> {
+    const { commands, streams, blobs } = this.parts;
+    const { ending } = command;
     try {
-      await this.parts.commands.execute(new EndAttempt(taskId, attempt, ending, cause));
+      await streams.retryWhileUnavailable(END_PATIENCE_MS, () => commands.execute(command), signal);
     } catch (error) {
-      if (error instanceof Rejection && ending.type === 'succeeded') await dropResult(this.parts.blobs, ending.result);
+      if (error instanceof Rejection && ending.type === 'succeeded') await dropResult(blobs, ending.result);
       throw error;
     }
   }
