@@ -7,15 +7,22 @@ import { unreadable } from '../refusals.js';
 import { rowsAsText } from './rows.js';
 
 const DELIMITERS = [',', ';', '\t', '|'];
+/** The line by which Excel names the delimiter. */
+const DELIMITER_LINE = /^sep=([,;\t|])\n/i;
+const QUOTED = /"[^"]*"/g;
 
 /** One section. Every row repeats the names of its columns, so that a chunk from the middle is still understandable. */
 export function parseCsv(filename: string, text: string, limits: ParsingLimits): readonly Section[] {
-  const firstLine = text.slice(0, text.search(/\n|$/));
-  const delimiter = DELIMITERS.reduce((best, each) =>
-    firstLine.split(each).length > firstLine.split(best).length ? each : best,
-  );
+  const [line = '', named] = DELIMITER_LINE.exec(text) ?? [];
+  const rows = text.slice(line.length);
+  const delimiter = named ?? delimiterOf(rows.slice(0, rows.search(/\n|$/)));
   const allowance = new TextAllowance(filename, limits, text.length);
-  return [{ title: titleOf(filename), text: rowsAsText(rowsOf(filename, text, delimiter), allowance) }];
+  return [{ title: titleOf(filename), text: rowsAsText(rowsOf(filename, rows, delimiter), allowance) }];
+}
+
+function delimiterOf(header: string): string {
+  const names = header.replaceAll(QUOTED, '');
+  return DELIMITERS.reduce((best, each) => (names.split(each).length > names.split(best).length ? each : best));
 }
 
 function rowsOf(filename: string, text: string, delimiter: string): readonly string[][] {

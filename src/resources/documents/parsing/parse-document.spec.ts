@@ -81,6 +81,13 @@ describe('a text document', () => {
     expect(section).toEqual({ title: 'people', text: 'name: Ann "A" ;, city: Bern\nname: Bob' });
   });
 
+  it.each([
+    ['a comma in a quoted name', '"Last, first";city\nAnn;Bern\n', 'Last, first: Ann, city: Bern'],
+    ['a first line that names the delimiter, as Excel writes it', 'sep=|\nname;x|city\nAnn|Bern\n', 'name;x: Ann, city: Bern'],
+  ])('of CSV may have %s', async (_, csv, text) =>
+    expect(await read(textFile('people.csv', csv))).toEqual([{ title: 'people', text }]),
+  );
+
   it('of JSON has a line with the path for every value', async () => {
     const json = JSON.stringify({ version: 2, users: [{ name: 'Ann', tags: ['a', 'b'] }, { name: 'Bob' }] });
     expect(await read(textFile('data.json', json))).toEqual([
