@@ -86,6 +86,8 @@ describe('a request that cannot be read', () => {
     ['an array', '[]', /must be a JSON object/],
     ['a string', '"x"', /must be a JSON object/],
     ['a prototype', '{"question":"x","__proto__":{"a":1}}', /__proto__/],
+    ['a number that would be infinite', '{"question":"x","a":[{"b":-1e999}]}', /a number that is too large/],
+    ['a number with too many digits', `{"a":${'9'.repeat(310)}}`, /a number that is too large/],
     ['a prototype in disguise', '{"question":"x","a":[{"\\u005f_proto__":{"a":1}}]}', /__proto__/],
     ['a prototype of a constructor', '{"question":"x","a":{"constructor":{"prototype":{"a":1}}}}', /constructor\.prototype/],
     ['a deep nest', `{"question":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, /deeper than 100/],

@@ -39,8 +39,9 @@ export const jsonBodyParser =
     if (bytes.length > LARGE_BYTES) await nextTurn();
     const value = parsed(text);
     if (value === null) throw refused('must not be null.');
-    if (!isOnlyData && mayReachPrototype(text) && reachesPrototype(value))
+    if (!isOnlyData && mayReachPrototype(text) && holds(value, reachesPrototype))
       throw refused('holds a key that is not allowed: __proto__ or constructor.prototype.');
+    if (!isOnlyData && holds(value, isInfinite)) throw refused('holds a number that is too large.');
     texts.set(request, text);
     if (bytes.length > LARGE_BYTES) await nextTurn();
     return value;
@@ -69,14 +70,22 @@ function parsed(text: string): unknown {
 const mayReachPrototype = (text: string): boolean => text.includes('proto') || text.includes('\\u');
 
 function reachesPrototype(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Object.hasOwn(value, '__proto__')) return true;
+  const own: unknown = Object.hasOwn(value, 'constructor') ? value.constructor : undefined;
+  return typeof own === 'object' && own !== null && Object.hasOwn(own, 'prototype');
+}
+
+/** Whether a number such as 1e999 was parsed, which would be stored as null. */
+const isInfinite = (value: unknown): boolean => value === Infinity || value === -Infinity;
+
+/** Whether a value or one inside it passes a test. */
+function holds(value: unknown, test: (value: unknown) => boolean): boolean {
   const left = [value];
   while (left.length > 0) {
     const each = left.pop();
-    if (typeof each !== 'object' || each === null) continue;
-    if (Object.hasOwn(each, '__proto__')) return true;
-    const own: unknown = Object.hasOwn(each, 'constructor') ? each.constructor : undefined;
-    if (typeof own === 'object' && own !== null && Object.hasOwn(own, 'prototype')) return true;
-    for (const inner of Object.values(each) as readonly unknown[]) if (typeof inner === 'object') left.push(inner);
+    if (test(each)) return true;
+    if (typeof each === 'object' && each !== null) for (const inner of Object.values(each)) left.push(inner);
   }
   return false;
 }
