@@ -325,6 +325,13 @@ describe('an API description', () => {
     });
   });
 
+  it.each(['basic', 'Basic', 'bearer'])('asks for a credential of the scheme %s', (scheme) => {
+    const components = { securitySchemes: { a: { type: 'http', scheme } } };
+    const given = { openapi: '3.1.0', servers: [{ url: 'https://a.example' }], security: [{ a: [] }], components };
+    const [action] = parseSpec({ ...given, paths: { '/x': { get: {} } } }).actions;
+    expect(JSON.stringify(action)).toContain(scheme === 'bearer' ? 'Bearer ' : 'Basic ');
+  });
+
   it('resolves only references within itself', () => {
     const { actions } = parseSpec(
       spec(

@@ -51,7 +51,7 @@ function headerOf({ type, in: place, name, scheme }: Json): (readonly [string, P
   if (type === 'apiKey') {
     return place === 'header' && typeof name === 'string' ? [[name, fixed('The API key.')]] : [];
   }
-  if (type === 'basic' || (type === 'http' && scheme === 'basic')) {
+  if (type === 'basic' || (type === 'http' && String(scheme).toLowerCase() === 'basic')) {
     return [['Authorization', fixed('"Basic " and the user name and password in base64.')]];
   }
   return [['Authorization', fixed('"Bearer " and the token.')]];

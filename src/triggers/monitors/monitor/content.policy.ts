@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseBoundedJson } from '../../../kernel/bounded-json.js';
+import { parseExactJson } from '../../../resources/exact-json.policy.js';
 
 /** The content of a source at one check. */
 export type Content = Readonly<{
@@ -66,7 +66,7 @@ export const contentOfJson = (json: unknown): Content =>
 function parsed(text: string): unknown {
   try {
     // Beyond the limits the content is only a text.
-    return parseBoundedJson(text, 'The content');
+    return parseExactJson(text, 'The content');
   } catch {
     return undefined;
   }
