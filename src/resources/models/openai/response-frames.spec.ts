@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { framesOf, LINGER_MS } from './response-frames.js';
@@ -5,8 +6,6 @@ import { StreamedResponse } from './streamed-response.js';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A response whose reader has left after its first frame. */
 async function left() {
@@ -23,10 +22,13 @@ describe('a response whose reader has left', () => {
   it('is read to its end, so that its connection can be reused, and leaves no timer', async () => {
     const pieces = await left();
     pieces.push('data: second\n\n');
+    const closed = once(pieces, 'close');
     pieces.push(null);
-    await turn();
-    await turn();
-    expect([pieces.readableEnded, jest.getTimerCount()]).toEqual([true, 0]);
+    await closed;
+    expect(pieces.readableEnded).toBe(true);
+    const destroy = jest.spyOn(pieces, 'destroy');
+    jest.advanceTimersByTime(LINGER_MS);
+    expect(destroy).not.toHaveBeenCalled();
   });
 
   it('is ended after LINGER_MS', async () => {
