@@ -24,8 +24,6 @@ const aliveKey = (process: string): string => `event-stream-process.${process}`;
 @Injectable()
 export class ConnectionSlots {
   private readonly process: string;
-  /** The number of slots that are held or being taken. */
-  private held = 0;
   private alive: Promise<void> | undefined;
   private stop: (() => void) | undefined;
   /** Slots that could not be released while the store was unavailable. */
@@ -48,7 +46,6 @@ export class ConnectionSlots {
   async take(userId: string): Promise<Release | undefined> {
     const value = JSON.stringify({ process: this.process, claim: this.ids.next() } satisfies Taken);
     let key: string | undefined;
-    this.held++;
     this.values.add(value);
     try {
       await this.showAlive();
@@ -143,13 +140,12 @@ export class ConnectionSlots {
   }
 
   private leave(value: string): void {
-    this.held--;
     this.values.delete(value);
     this.stopIfIdle();
   }
 
   private stopIfIdle(): void {
-    if (this.held > 0 || this.unsure.size > 0) return;
+    if (this.values.size > 0 || this.unsure.size > 0) return;
     this.stop?.();
     this.stop = undefined;
     this.alive = undefined;

@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { endStalledResponses } from './stalled-responses.js';
 
@@ -38,12 +39,6 @@ const stream = (response: ServerResponse) =>
       for (let sent = 0; sent < MANY_BYTES; sent += 65_536) yield Buffer.alloc(65_536);
     })(),
   ).pipe(response);
-const length = async (socket: Socket) => {
-  let bytes = 0;
-  for await (const piece of socket) bytes += (piece as Buffer).length;
-  return bytes;
-};
-
 it.each([
   ['streamed', stream],
   ['whole', (response: ServerResponse) => response.end(Buffer.alloc(MANY_BYTES))],
@@ -85,5 +80,5 @@ it('keeps a response that takes long to begin and to go on', async () => {
       response.write('one');
       later(() => response.end('two'));
     });
-  expect(await length(asked())).toBeGreaterThan('onetwo'.length);
+  expect(await text(asked())).toContain('two');
 });

@@ -44,7 +44,7 @@ const compiled = new WeakMap<ActionDefinition, SchemaErrors>();
 function compiledOf(action: ActionDefinition): SchemaErrors {
   const known = compiled.get(action);
   if (known) return known;
-  const errorsOf = compiledSchema(checkable(modelParameters(action)) as Schema, { validateSchema: false });
+  const errorsOf = compiledSchema(checkable(modelParameters(action)) as Schema, { validateSchema: false, verbose: true });
   compiled.set(action, errorsOf);
   return errorsOf;
 }
@@ -73,7 +73,7 @@ export function fitted(action: ActionDefinition, given: Schema): FittedArguments
   const args = structuredClone(Object.fromEntries(filled));
   try {
     for (let mended = 0; ; mended++) {
-      const problem = withoutExactNumbers(args, errorsOf(args))[0];
+      const problem = withoutExactNumbers(errorsOf(args))[0];
       if (!problem) return { args };
       if (mended === MENDED_MAX || !mend(args, problem)) return { problem: wordsFor(problem) };
     }
@@ -91,31 +91,25 @@ function wordsFor({ instancePath, message = 'is wrong', keyword, params }: Error
 }
 
 /** Leaves out the problems of whole numbers that are text, because JavaScript would round them. */
-function withoutExactNumbers(args: Schema, problems: readonly ErrorObject[]): readonly ErrorObject[] {
-  const takesNumbers = ({ keyword, params }: ErrorObject) =>
-    keyword === 'type' && ['integer', 'number'].some((type) => [(params as { type: unknown }).type].flat().includes(type));
-  const isExact = ({ instancePath }: ErrorObject) => {
-    const value = namesIn(instancePath).reduce(within, args);
-    return typeof value === 'string' && isBeyondNumbers(value);
-  };
-  const paths = new Set(problems.filter((each) => takesNumbers(each) && isExact(each)).map(({ instancePath }) => instancePath));
+function withoutExactNumbers(problems: readonly ErrorObject[]): readonly ErrorObject[] {
+  const isExact = ({ keyword, params, data }: ErrorObject) =>
+    keyword === 'type' &&
+    [(params as { type: unknown }).type].flat().some((type) => type === 'integer' || type === 'number') &&
+    typeof data === 'string' &&
+    isBeyondNumbers(data);
+  const paths = new Set(problems.filter(isExact).map(({ instancePath }) => instancePath));
   return problems.filter(({ instancePath }) => !paths.has(instancePath));
 }
 
-const namesIn = (instancePath: string): readonly string[] =>
-  instancePath
+/** Replaces a value by the converted value. Returns false if it cannot be converted. */
+function mend(args: Schema, { keyword, instancePath, params }: ErrorObject): boolean {
+  const names = instancePath
     .split('/')
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
-
-const within = (node: unknown, name: string): unknown => (node as Record<string, unknown>)[name];
-
-/** Replaces a value by the converted value. Returns false if it cannot be converted. */
-function mend(args: Schema, { keyword, instancePath, params }: ErrorObject): boolean {
-  const names = namesIn(instancePath);
-  const last = names.at(-1);
+  const last = names.pop();
   if (keyword !== 'type' || last === undefined) return false;
-  const holder = names.slice(0, -1).reduce<unknown>(within, args) as Record<string, unknown>;
+  const holder = names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], args) as Record<string, unknown>;
   const meant = asType((params as { type: unknown }).type, holder[last]);
   if (meant === undefined) return false;
   holder[last] = meant;
