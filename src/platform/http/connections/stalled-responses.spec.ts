@@ -4,6 +4,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import type { FastifyReply } from 'fastify';
+import { readConfig } from '../../config/config.js';
+import { createHttpApp } from '../http-server.js';
 import { endStalledResponses } from './stalled-responses.js';
 
 const STALL_MS = 100;
@@ -26,11 +29,11 @@ afterEach(() => {
   server.close();
 });
 
-const asked = () => {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+const asked = (port = (server.address() as AddressInfo).port, path = '/') => {
+  const socket = connect(port, '127.0.0.1');
   client = socket;
   socket.on('error', () => undefined);
-  socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
   return socket;
 };
 const stream = (response: ServerResponse) =>
@@ -81,4 +84,28 @@ it('keeps a response that takes long to begin and to go on', async () => {
       later(() => response.end('two'));
     });
   expect(await text(asked())).toContain('two');
+});
+
+it('the service ends such a connection after a minute, or after the bound of event streams if that is longer', async () => {
+  for (const [sseStallMs, boundMs] of [
+    [1_000, 60_000],
+    [90_000, 90_000],
+  ] as const) {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'setTimeout', 'clearTimeout'] });
+    const app = await createHttpApp(class {}, { ...readConfig({}), sseStallMs, readModels: [] }, { logger: false });
+    const service = app.getHttpServer();
+    const begun = new Promise<ServerResponse>((resolve) => service.once('request', (_, response) => resolve(response)));
+    app.getHttpAdapter().get('/large', (_: unknown, reply: FastifyReply) => reply.send(Buffer.alloc(MANY_BYTES)));
+    await app.listen(0, '127.0.0.1');
+    asked((service.address() as AddressInfo).port, '/large').pause();
+    const response = await begun;
+    while (response.writableLength === 0) await new Promise((resolve) => setImmediate(resolve));
+    jest.advanceTimersByTime(boundMs - 1_000);
+    expect(response.socket!.destroyed).toBe(false);
+    const closed = once(response, 'close');
+    jest.advanceTimersByTime(boundMs);
+    await closed;
+    jest.useRealTimers();
+    await app.close();
+  }
 });
